@@ -1,0 +1,114 @@
+/// @file
+/// Number formats as they lie in memory: how many bytes a tensor of them takes, and in what they can be multiplied.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "tokenroof/inline_string.hpp"
+#include "tokenroof/precision/arithmetic.hpp"
+#include "tokenroof/units/quantity.hpp"
+
+namespace tokenroof {
+
+/// How a format's codes become numbers, which decides the arithmetic a multiplication with it can use.
+enum class Encoding : std::uint8_t {
+  plain,       ///< each element is a number of the arithmetic by itself, tensor-wide scale at most
+  scaled,      ///< blocks with scales which matrix units apply themselves (fp8 blocks, mxfp4, nvfp4 with fp4 activations)
+  weight_only, ///< expanded to the activations' format before it is multiplied (GPTQ, AWQ, nf4)
+  ggml,        ///< ggml blocks: expanded, or multiplied as integers, as the engine's kernels do
+};
+
+/// A storage format. A row of `n` elements takes `ceil(n / block_elements) * block_bytes`.
+struct Format {
+  Id name = "bf16";
+  double block_elements = 1; ///< elements that share one block
+  double block_bytes = 2;    ///< bytes of a block, scales and zero points included
+  Arithmetic arithmetic = Arithmetic::bf16; ///< what matrix units would compute in, if they have it
+  Encoding encoding = Encoding::plain;
+
+  friend bool operator==(const Format&, const Format&) = default;
+};
+
+/// Bytes an element takes on average, scales included.
+[[nodiscard]] constexpr double bytes_per_element(const Format& format) {
+  return format.block_bytes / format.block_elements;
+}
+
+/// Bits an element takes on average, scales included.
+[[nodiscard]] constexpr double bits_per_element(const Format& format) { return 8 * bytes_per_element(format); }
+
+/// Exact bytes of `rows` rows of `row_length` elements: each row is padded to whole blocks.
+[[nodiscard]] inline Bytes storage(const Format& format, double rows, double row_length) {
+  return Bytes::from_value(rows * std::ceil(row_length / format.block_elements) * format.block_bytes);
+}
+
+/// Every format known by name.
+///
+/// Block sizes of the ggml types: ggml-common.h of llama.cpp @cite llamacpp. MX formats: OCP Microscaling 1.0 @cite ocpmx.
+/// Group formats (`int4-g128` and the like) store 4-bit codes, one 16-bit scale and one 4-bit zero point a group,
+/// as GPTQ and AWQ checkpoints do @cite gptq @cite awq. `fp8-block` has one 32-bit scale a 128x128 block, counted along
+/// the row as 4 bytes per 16384 elements @cite deepseekv3. `nf4` has a block of 64 with an 8-bit scale and one 32-bit
+/// scale per 256 of those (double quantisation) @cite qlora.
+inline constexpr std::array formats = {
+    Format{"fp64", 1, 8, Arithmetic::fp64, Encoding::plain},
+    Format{"fp32", 1, 4, Arithmetic::fp32, Encoding::plain},
+    Format{"fp16", 1, 2, Arithmetic::fp16, Encoding::plain},
+    Format{"bf16", 1, 2, Arithmetic::bf16, Encoding::plain},
+    Format{"fp8", 1, 1, Arithmetic::fp8, Encoding::plain},
+    Format{"fp8-block", 16384, 16388, Arithmetic::fp8, Encoding::scaled},
+    Format{"mxfp8", 32, 33, Arithmetic::fp8, Encoding::scaled},
+    Format{"mxfp4", 32, 17, Arithmetic::fp4, Encoding::weight_only},
+    Format{"nvfp4", 16, 9, Arithmetic::fp4, Encoding::scaled},
+    Format{"int8", 1, 1, Arithmetic::int8, Encoding::plain},
+    Format{"int8-g128", 128, 131, Arithmetic::fp16, Encoding::weight_only},
+    Format{"int4-g128", 128, 66.5, Arithmetic::fp16, Encoding::weight_only},
+    Format{"int4-g64", 64, 34.5, Arithmetic::fp16, Encoding::weight_only},
+    Format{"int4-g32", 32, 18.5, Arithmetic::fp16, Encoding::weight_only},
+    Format{"nf4", 16384, 8452, Arithmetic::bf16, Encoding::weight_only},
+    Format{"Q4_0", 32, 18, Arithmetic::int8, Encoding::ggml},
+    Format{"Q4_1", 32, 20, Arithmetic::int8, Encoding::ggml},
+    Format{"Q5_0", 32, 22, Arithmetic::int8, Encoding::ggml},
+    Format{"Q5_1", 32, 24, Arithmetic::int8, Encoding::ggml},
+    Format{"Q8_0", 32, 34, Arithmetic::int8, Encoding::ggml},
+    Format{"Q2_K", 256, 84, Arithmetic::int8, Encoding::ggml},
+    Format{"Q3_K", 256, 110, Arithmetic::int8, Encoding::ggml},
+    Format{"Q4_K", 256, 144, Arithmetic::int8, Encoding::ggml},
+    Format{"Q5_K", 256, 176, Arithmetic::int8, Encoding::ggml},
+    Format{"Q6_K", 256, 210, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ1_S", 256, 50, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ1_M", 256, 56, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ2_XXS", 256, 66, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ2_XS", 256, 74, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ2_S", 256, 82, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ3_XXS", 256, 98, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ3_S", 256, 110, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ4_NL", 32, 18, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ4_XS", 256, 136, Arithmetic::int8, Encoding::ggml},
+    Format{"TQ1_0", 256, 54, Arithmetic::int8, Encoding::ggml},
+    Format{"TQ2_0", 256, 66, Arithmetic::int8, Encoding::ggml},
+};
+
+/// The format of that name (spelling is exact but for case), or nothing.
+[[nodiscard]] constexpr std::optional<Format> find_format(std::string_view text) {
+  constexpr auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  for (const Format& format : formats) {
+    const std::string_view known = format.name;
+    if (known.size() != text.size()) {
+      continue;
+    }
+    bool same = true;
+    for (std::size_t i = 0; i < text.size() && same; ++i) {
+      same = lower(known[i]) == lower(text[i]);
+    }
+    if (same) {
+      return format;
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace tokenroof
