@@ -1,0 +1,27 @@
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# tokenroof_add_test(NAME SOURCES file... [LIBRARIES target...] [ONE_ENTRY])
+#
+# One GoogleTest executable `NAME_tests`; each test in it is a ctest entry `NAME.Suite.Test`. ONE_ENTRY makes the whole
+# executable one entry: for tests over the catalogue, where thousands of processes would each parse it anew.
+function(tokenroof_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_ENTRY" "" "SOURCES;LIBRARIES")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
+    message(FATAL_ERROR "tokenroof_add_test(${name}): SOURCES missing, or not understood: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(target ${name}_tests)
+  add_executable(${target} ${arg_SOURCES})
+  tokenroof_target_defaults(${target})
+  target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} GTest::gmock GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${target} PRIVATE
+    TOKENROOF_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    TOKENROOF_TEST_DATA_DIR="${CMAKE_CURRENT_SOURCE_DIR}/data"
+  )
+  if(arg_ONE_ENTRY)
+    add_test(NAME ${name} COMMAND ${target})
+  else()
+    # At test time rather than after linking: a test that crashes on start-up then fails instead of breaking the build.
+    gtest_discover_tests(${target} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST)
+  endif()
+endfunction()
