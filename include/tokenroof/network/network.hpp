@@ -35,6 +35,7 @@ struct GroupedQueryAttention {
   bool output_bias = false;
   bool sinks = false;       ///< one learned logit a head in the softmax's denominator (gpt-oss)
   bool output_gate = false; ///< the query projection yields a second, gating half (Qwen3-Next)
+  bool fused = false;       ///< queries, keys and values come out of one stored tensor, which some schemes treat by itself
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
 
   friend bool operator==(const GroupedQueryAttention&, const GroupedQueryAttention&) = default;
@@ -131,7 +132,8 @@ struct Block {
   std::vector<Mixer> mixers{};
   std::optional<FeedForward> feed_forward{};
   Normalisation normalisation{};
-  Count norms = 2; ///< normalisations of the hidden width in this layer
+  Count norms = 2;       ///< normalisations of the hidden width in this layer
+  bool parallel = false; ///< mixers and feed-forward network read the same input, and are summed at once (GPT-J, Falcon)
 
   friend bool operator==(const Block&, const Block&) = default;
 };

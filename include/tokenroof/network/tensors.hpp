@@ -1,0 +1,282 @@
+/// @file
+/// The tensors a network is made of: what parameter counts, weight schemes and operators go over.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include "tokenroof/network/network.hpp"
+
+namespace tokenroof {
+
+/// What a tensor is for. Weight schemes choose formats by it.
+enum class TensorRole : std::uint8_t {
+  token_embedding,
+  tied_embedding, ///< the one tensor that is both token embedding and head
+  position_embedding,
+  embedding_projection, ///< between the width of the embeddings and the hidden width
+  lm_head,
+  attention_query, ///< twice as many rows where it yields the output gate too
+  attention_key,
+  attention_value,
+  attention_output,
+  latent_query_down,
+  latent_query_up,
+  latent_kv_down,
+  latent_key_up,   ///< the key half of `kv_b`; decode multiplies queries with it
+  latent_value_up, ///< the value half of `kv_b`; decode multiplies the attention's result with it
+  state_space_in,
+  state_space_out,
+  linear_attention_in,    ///< queries, keys, values and the output gate
+  linear_attention_gates, ///< write strength and decay
+  linear_attention_out,
+  short_convolution_in,
+  short_convolution_out,
+  convolution, ///< the causal convolution's taps
+  feed_forward_gate,
+  feed_forward_up,
+  feed_forward_down,
+  router,
+  expert_gate,
+  expert_up,
+  expert_down,
+  shared_expert_gate,
+  shared_expert_up,
+  shared_expert_down,
+  shared_expert_router, ///< yields the sigmoid gate of the shared expert
+  prediction_projection, ///< joins hidden state and next token in a multi-token prediction module
+  // From here on one-dimensional tensors.
+  norm,
+  attention_bias,
+  sinks,
+  state_parameters, ///< decays, step biases, skip weights and convolution biases
+  feed_forward_bias,
+  router_bias,
+  expert_bias,
+  head_bias,
+};
+
+inline constexpr std::array<std::string_view, 42> tensor_role_names = {
+    "token_embedding",      "tied_embedding",       "position_embedding",   "embedding_projection",
+    "lm_head",              "attention_query",      "attention_key",        "attention_value",
+    "attention_output",     "latent_query_down",    "latent_query_up",      "latent_kv_down",
+    "latent_key_up",        "latent_value_up",      "state_space_in",       "state_space_out",
+    "linear_attention_in",  "linear_attention_gates", "linear_attention_out", "short_convolution_in",
+    "short_convolution_out", "convolution",         "feed_forward_gate",    "feed_forward_up",
+    "feed_forward_down",    "router",               "expert_gate",          "expert_up",
+    "expert_down",          "shared_expert_gate",   "shared_expert_up",     "shared_expert_down",
+    "shared_expert_router", "prediction_projection", "norm",                "attention_bias",
+    "sinks",                "state_parameters",     "feed_forward_bias",    "router_bias",
+    "expert_bias",          "head_bias"};
+
+inline constexpr std::size_t tensor_role_count = tensor_role_names.size();
+static_assert(static_cast<std::size_t>(TensorRole::head_bias) + 1 == tensor_role_count);
+
+[[nodiscard]] constexpr std::string_view name(TensorRole role) {
+  return tensor_role_names[static_cast<std::size_t>(role)];
+}
+
+/// Whether tensors of this role have one dimension; formats with blocks leave those alone.
+[[nodiscard]] constexpr bool is_vector(TensorRole role) { return role >= TensorRole::norm; }
+
+/// `count` tensors of `rows` rows; a row is contiguous and as long as the input is wide.
+struct Tensor {
+  TensorRole role = TensorRole::norm;
+  Count rows = 0;
+  Count row_length = 0;
+  Count count = 1; ///< experts, norms of one width: tensors alike in role and shape
+
+  friend bool operator==(const Tensor&, const Tensor&) = default;
+};
+
+/// Parameters in all tensors of that entry.
+[[nodiscard]] constexpr Count elements(const Tensor& tensor) { return tensor.rows * tensor.row_length * tensor.count; }
+
+namespace detail {
+
+template <class Visit>
+constexpr void visit_vector(TensorRole role, Count length, Visit& visit, Count count = 1) {
+  if (length > 0 && count > 0) {
+    visit(Tensor{role, 1, length, count});
+  }
+}
+
+template <class Visit>
+constexpr void for_each_tensor(const GroupedQueryAttention& attention, Count hidden, Visit& visit) {
+  const Count query_rows = attention.heads * attention.head_dim * (attention.output_gate ? 2 : 1);
+  const Count key_rows = attention.kv_heads * attention.head_dim;
+  const Count value_rows = attention.kv_heads * attention.value_head_dim;
+  visit(Tensor{TensorRole::attention_query, query_rows, hidden});
+  visit(Tensor{TensorRole::attention_key, key_rows, hidden});
+  visit(Tensor{TensorRole::attention_value, value_rows, hidden});
+  visit(Tensor{TensorRole::attention_output, hidden, attention.heads * attention.value_head_dim});
+  visit_vector(TensorRole::attention_bias, attention.query_bias ? query_rows : 0, visit);
+  visit_vector(TensorRole::attention_bias, attention.key_bias ? key_rows : 0, visit);
+  visit_vector(TensorRole::attention_bias, attention.value_bias ? value_rows : 0, visit);
+  visit_vector(TensorRole::attention_bias, attention.output_bias ? hidden : 0, visit);
+  visit_vector(TensorRole::sinks, attention.sinks ? attention.heads : 0, visit);
+  if (attention.query_key_norm == QueryKeyNorm::per_head) {
+    visit_vector(TensorRole::norm, attention.head_dim, visit, 2);
+  } else if (attention.query_key_norm == QueryKeyNorm::per_model) {
+    visit_vector(TensorRole::norm, attention.heads * attention.head_dim, visit);
+    visit_vector(TensorRole::norm, key_rows, visit);
+  }
+}
+
+template <class Visit>
+constexpr void for_each_tensor(const LatentAttention& attention, Count hidden, Visit& visit) {
+  const Count query_rows = attention.heads * (attention.nope_head_dim + attention.rope_head_dim);
+  const Count kv_rows = attention.kv_rank + attention.rope_head_dim;
+  if (attention.query_rank > 0) {
+    visit(Tensor{TensorRole::latent_query_down, attention.query_rank, hidden});
+    visit_vector(TensorRole::attention_bias, attention.query_down_bias ? attention.query_rank : 0, visit);
+    visit_vector(TensorRole::norm, attention.query_rank, visit);
+    visit(Tensor{TensorRole::latent_query_up, query_rows, attention.query_rank});
+  } else {
+    visit(Tensor{TensorRole::attention_query, query_rows, hidden});
+  }
+  visit(Tensor{TensorRole::latent_kv_down, kv_rows, hidden});
+  visit_vector(TensorRole::attention_bias, attention.kv_down_bias ? kv_rows : 0, visit);
+  visit_vector(TensorRole::norm, attention.kv_rank, visit);
+  visit(Tensor{TensorRole::latent_key_up, attention.heads * attention.nope_head_dim, attention.kv_rank});
+  visit(Tensor{TensorRole::latent_value_up, attention.heads * attention.value_head_dim, attention.kv_rank});
+  visit(Tensor{TensorRole::attention_output, hidden, attention.heads * attention.value_head_dim});
+  visit_vector(TensorRole::attention_bias, attention.output_bias ? hidden : 0, visit);
+}
+
+template <class Visit>
+constexpr void for_each_tensor(const StateSpace& mixer, Count hidden, Visit& visit) {
+  const Count inner = mixer.heads * mixer.head_dim;
+  const Count convolved = inner + 2 * mixer.groups * mixer.state;
+  const Count projected = inner + convolved + mixer.heads;
+  visit(Tensor{TensorRole::state_space_in, projected, hidden});
+  visit(Tensor{TensorRole::convolution, convolved, mixer.convolution});
+  visit(Tensor{TensorRole::state_space_out, hidden, inner});
+  visit_vector(TensorRole::state_parameters, mixer.heads, visit, 3); // A, D and the step's bias
+  visit_vector(TensorRole::state_parameters, mixer.convolution_bias ? convolved : 0, visit);
+  visit_vector(TensorRole::attention_bias, mixer.projection_bias ? projected : 0, visit);
+  visit_vector(TensorRole::attention_bias, mixer.projection_bias ? hidden : 0, visit);
+  visit_vector(TensorRole::norm, inner, visit);
+}
+
+template <class Visit>
+constexpr void for_each_tensor(const LinearAttention& mixer, Count hidden, Visit& visit) {
+  const Count keys = mixer.key_heads * mixer.key_head_dim;
+  const Count values = mixer.value_heads * mixer.value_head_dim;
+  visit(Tensor{TensorRole::linear_attention_in, 2 * keys + 2 * values, hidden});
+  visit(Tensor{TensorRole::linear_attention_gates, 2 * mixer.value_heads, hidden});
+  visit(Tensor{TensorRole::convolution, 2 * keys + values, mixer.convolution});
+  visit(Tensor{TensorRole::linear_attention_out, hidden, values});
+  visit_vector(TensorRole::state_parameters, mixer.value_heads, visit, 2); // A and the step's bias
+  visit_vector(TensorRole::norm, mixer.value_head_dim, visit);
+}
+
+template <class Visit>
+constexpr void for_each_tensor(const ShortConvolution& mixer, Count hidden, Visit& visit) {
+  visit(Tensor{TensorRole::short_convolution_in, 3 * hidden, hidden});
+  visit(Tensor{TensorRole::convolution, hidden, mixer.taps});
+  visit(Tensor{TensorRole::short_convolution_out, hidden, hidden});
+  if (mixer.bias) {
+    visit_vector(TensorRole::attention_bias, 3 * hidden, visit);
+    visit_vector(TensorRole::attention_bias, hidden, visit, 2); // of the convolution and of the projection out
+  }
+}
+
+template <class Visit>
+constexpr void for_each_tensor(const DenseFeedForward& dense, Count hidden, Visit& visit) {
+  if (dense.gated) {
+    visit(Tensor{TensorRole::feed_forward_gate, dense.width, hidden});
+  }
+  visit(Tensor{TensorRole::feed_forward_up, dense.width, hidden});
+  visit(Tensor{TensorRole::feed_forward_down, hidden, dense.width});
+  if (dense.bias) {
+    visit_vector(TensorRole::feed_forward_bias, dense.width, visit, dense.gated ? 2 : 1);
+    visit_vector(TensorRole::feed_forward_bias, hidden, visit);
+  }
+}
+
+template <class Visit>
+constexpr void visit_shared_experts(const MixtureOfExperts& moe, Count hidden, Visit& visit) {
+  if (moe.shared_width == 0) {
+    return;
+  }
+  if (moe.gated) {
+    visit(Tensor{TensorRole::shared_expert_gate, moe.shared_width, hidden});
+  }
+  visit(Tensor{TensorRole::shared_expert_up, moe.shared_width, hidden});
+  visit(Tensor{TensorRole::shared_expert_down, hidden, moe.shared_width});
+  if (moe.shared_gate) {
+    visit(Tensor{TensorRole::shared_expert_router, 1, hidden});
+  }
+}
+
+template <class Visit>
+constexpr void for_each_tensor(const MixtureOfExperts& moe, Count hidden, Visit& visit) {
+  visit(Tensor{TensorRole::router, moe.experts, hidden});
+  visit_vector(TensorRole::router_bias, moe.router_bias ? moe.experts : 0, visit);
+  visit_vector(TensorRole::router_bias, moe.score_correction ? moe.experts : 0, visit);
+  if (moe.gated) {
+    visit(Tensor{TensorRole::expert_gate, moe.width, hidden, moe.experts});
+  }
+  visit(Tensor{TensorRole::expert_up, moe.width, hidden, moe.experts});
+  visit(Tensor{TensorRole::expert_down, hidden, moe.width, moe.experts});
+  if (moe.expert_bias) {
+    visit_vector(TensorRole::expert_bias, moe.width, visit, moe.experts * (moe.gated ? 2 : 1));
+    visit_vector(TensorRole::expert_bias, hidden, visit, moe.experts);
+  }
+  visit_shared_experts(moe, hidden, visit);
+}
+
+} // namespace detail
+
+/// Calls `visit(const Tensor&)` for each tensor of one layer, mixers first.
+template <class Visit>
+constexpr void for_each_tensor(const Block& block, const Network& network, Visit&& visit) {
+  const auto members = [&](const auto& part) { detail::for_each_tensor(part, network.hidden, visit); };
+  for (const Mixer& mixer : block.mixers) {
+    std::visit(members, mixer);
+  }
+  if (block.feed_forward) {
+    std::visit(members, *block.feed_forward);
+  }
+  detail::visit_vector(TensorRole::norm, network.hidden, visit, block.norms * block.normalisation.vectors());
+}
+
+/// Calls `visit(const Tensor&)` for each tensor outside the layers; those of prediction heads are not among them.
+template <class Visit>
+constexpr void for_each_outer_tensor(const Network& network, Visit&& visit) {
+  const Count width = network.embedding_width > 0 ? network.embedding_width : network.hidden;
+  visit(Tensor{network.tied_embeddings ? TensorRole::tied_embedding : TensorRole::token_embedding, network.vocabulary,
+               width});
+  if (network.learned_positions > 0) {
+    visit(Tensor{TensorRole::position_embedding, network.learned_positions, network.hidden});
+  }
+  if (width != network.hidden) {
+    visit(Tensor{TensorRole::embedding_projection, network.hidden, width});
+    visit(Tensor{TensorRole::embedding_projection, width, network.hidden});
+  }
+  if (!network.tied_embeddings) {
+    visit(Tensor{TensorRole::lm_head, network.vocabulary, width});
+  }
+  detail::visit_vector(TensorRole::head_bias, network.head_bias ? network.vocabulary : 0, visit);
+  detail::visit_vector(TensorRole::norm, network.hidden, visit,
+                       ((network.final_norm ? 1 : 0) + (network.embedding_norm ? 1 : 0)) *
+                           network.normalisation.vectors());
+}
+
+/// Calls `visit(const Tensor&)` for each tensor of one multi-token prediction module, where the network has them: a layer
+/// like the last one behind a projection that joins hidden state and next token @cite deepseekv3. Embedding and head are shared.
+template <class Visit>
+constexpr void for_each_prediction_tensor(const Network& network, Visit&& visit) {
+  if (network.prediction_heads == 0 || network.layers.empty()) {
+    return;
+  }
+  visit(Tensor{TensorRole::prediction_projection, network.hidden, 2 * network.hidden});
+  detail::visit_vector(TensorRole::norm, network.hidden, visit, 3 * network.normalisation.vectors());
+  for_each_tensor(network.layers.back().block, network, visit);
+}
+
+} // namespace tokenroof
