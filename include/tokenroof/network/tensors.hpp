@@ -22,12 +22,13 @@ enum class TensorRole : std::uint8_t {
   attention_query, ///< twice as many rows where it yields the output gate too
   attention_key,
   attention_value,
+  attention_fused, ///< the three in one; the inventory lists them apart, schemes name it where `fused` is set
   attention_output,
   latent_query_down,
   latent_query_up,
   latent_kv_down,
-  latent_key_up,   ///< the key half of `kv_b`; decode multiplies queries with it
-  latent_value_up, ///< the value half of `kv_b`; decode multiplies the attention's result with it
+  latent_key_up,   ///< the key half of `kv_b`, laid out as decode multiplies queries with it
+  latent_value_up, ///< the value half of `kv_b`, which decode multiplies the attention's result with
   state_space_in,
   state_space_out,
   linear_attention_in,    ///< queries, keys, values and the output gate
@@ -59,18 +60,15 @@ enum class TensorRole : std::uint8_t {
   head_bias,
 };
 
-inline constexpr std::array<std::string_view, 42> tensor_role_names = {
-    "token_embedding",      "tied_embedding",       "position_embedding",   "embedding_projection",
-    "lm_head",              "attention_query",      "attention_key",        "attention_value",
-    "attention_output",     "latent_query_down",    "latent_query_up",      "latent_kv_down",
-    "latent_key_up",        "latent_value_up",      "state_space_in",       "state_space_out",
-    "linear_attention_in",  "linear_attention_gates", "linear_attention_out", "short_convolution_in",
-    "short_convolution_out", "convolution",         "feed_forward_gate",    "feed_forward_up",
-    "feed_forward_down",    "router",               "expert_gate",          "expert_up",
-    "expert_down",          "shared_expert_gate",   "shared_expert_up",     "shared_expert_down",
-    "shared_expert_router", "prediction_projection", "norm",                "attention_bias",
-    "sinks",                "state_parameters",     "feed_forward_bias",    "router_bias",
-    "expert_bias",          "head_bias"};
+inline constexpr std::array<std::string_view, 43> tensor_role_names = {
+    "token_embedding", "tied_embedding", "position_embedding", "embedding_projection", "lm_head", "attention_query",
+    "attention_key", "attention_value", "attention_fused", "attention_output", "latent_query_down", "latent_query_up",
+    "latent_kv_down", "latent_key_up", "latent_value_up", "state_space_in", "state_space_out", "linear_attention_in",
+    "linear_attention_gates", "linear_attention_out", "short_convolution_in", "short_convolution_out", "convolution",
+    "feed_forward_gate", "feed_forward_up", "feed_forward_down", "router", "expert_gate", "expert_up", "expert_down",
+    "shared_expert_gate", "shared_expert_up", "shared_expert_down", "shared_expert_router", "prediction_projection",
+    "norm", "attention_bias", "sinks", "state_parameters", "feed_forward_bias", "router_bias", "expert_bias",
+    "head_bias"};
 
 inline constexpr std::size_t tensor_role_count = tensor_role_names.size();
 static_assert(static_cast<std::size_t>(TensorRole::head_bias) + 1 == tensor_role_count);
@@ -141,7 +139,7 @@ constexpr void for_each_tensor(const LatentAttention& attention, Count hidden, V
   visit(Tensor{TensorRole::latent_kv_down, kv_rows, hidden});
   visit_vector(TensorRole::attention_bias, attention.kv_down_bias ? kv_rows : 0, visit);
   visit_vector(TensorRole::norm, attention.kv_rank, visit);
-  visit(Tensor{TensorRole::latent_key_up, attention.heads * attention.nope_head_dim, attention.kv_rank});
+  visit(Tensor{TensorRole::latent_key_up, attention.heads * attention.kv_rank, attention.nope_head_dim});
   visit(Tensor{TensorRole::latent_value_up, attention.heads * attention.value_head_dim, attention.kv_rank});
   visit(Tensor{TensorRole::attention_output, hidden, attention.heads * attention.value_head_dim});
   visit_vector(TensorRole::attention_bias, attention.output_bias ? hidden : 0, visit);

@@ -2,6 +2,7 @@
 /// Number formats as they lie in memory: how many bytes a tensor of them takes, and in what they can be multiplied.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -22,13 +23,14 @@ enum class Encoding : std::uint8_t {
   ggml,        ///< ggml blocks: expanded, or multiplied as integers, as the engine's kernels do
 };
 
-/// A storage format. A row of `n` elements takes `ceil(n / block_elements) * block_bytes`.
+/// A storage format. A row of `n` elements takes `ceil(n / block_elements) * block_bytes`, unless blocks run on over rows.
 struct Format {
   Id name = "bf16";
   double block_elements = 1; ///< elements that share one block
   double block_bytes = 2;    ///< bytes of a block, scales and zero points included
   Arithmetic arithmetic = Arithmetic::bf16; ///< what matrix units would compute in, if they have it
   Encoding encoding = Encoding::plain;
+  bool spans_rows = false; ///< blocks cover several rows (fp8 tiles) or run on from row to row (bitsandbytes)
 
   friend bool operator==(const Format&, const Format&) = default;
 };
@@ -41,9 +43,11 @@ struct Format {
 /// Bits an element takes on average, scales included.
 [[nodiscard]] constexpr double bits_per_element(const Format& format) { return 8 * bytes_per_element(format); }
 
-/// Exact bytes of `rows` rows of `row_length` elements: each row is padded to whole blocks.
+/// Exact bytes of `rows` rows of `row_length` elements: each row is padded to whole blocks. Blocks that span rows are
+/// counted in fractions, which is exact where the tensor consists of whole ones.
 [[nodiscard]] inline Bytes storage(const Format& format, double rows, double row_length) {
-  return Bytes::from_value(rows * std::ceil(row_length / format.block_elements) * format.block_bytes);
+  const double blocks = row_length / format.block_elements;
+  return Bytes::from_value(rows * (format.spans_rows ? blocks : std::ceil(blocks)) * format.block_bytes);
 }
 
 /// Every format known by name.
@@ -59,7 +63,7 @@ inline constexpr std::array formats = {
     Format{"fp16", 1, 2, Arithmetic::fp16, Encoding::plain},
     Format{"bf16", 1, 2, Arithmetic::bf16, Encoding::plain},
     Format{"fp8", 1, 1, Arithmetic::fp8, Encoding::plain},
-    Format{"fp8-block", 16384, 16388, Arithmetic::fp8, Encoding::scaled},
+    Format{"fp8-block", 16384, 16388, Arithmetic::fp8, Encoding::scaled, true},
     Format{"mxfp8", 32, 33, Arithmetic::fp8, Encoding::scaled},
     Format{"mxfp4", 32, 17, Arithmetic::fp4, Encoding::weight_only},
     Format{"nvfp4", 16, 9, Arithmetic::fp4, Encoding::scaled},
@@ -68,7 +72,7 @@ inline constexpr std::array formats = {
     Format{"int4-g128", 128, 66.5, Arithmetic::fp16, Encoding::weight_only},
     Format{"int4-g64", 64, 34.5, Arithmetic::fp16, Encoding::weight_only},
     Format{"int4-g32", 32, 18.5, Arithmetic::fp16, Encoding::weight_only},
-    Format{"nf4", 16384, 8452, Arithmetic::bf16, Encoding::weight_only},
+    Format{"nf4", 16384, 8452, Arithmetic::bf16, Encoding::weight_only, true},
     Format{"Q4_0", 32, 18, Arithmetic::int8, Encoding::ggml},
     Format{"Q4_1", 32, 20, Arithmetic::int8, Encoding::ggml},
     Format{"Q5_0", 32, 22, Arithmetic::int8, Encoding::ggml},
@@ -92,19 +96,19 @@ inline constexpr std::array formats = {
     Format{"TQ2_0", 256, 66, Arithmetic::int8, Encoding::ggml},
 };
 
+namespace detail {
+
+[[nodiscard]] constexpr bool same_but_for_case(std::string_view a, std::string_view b) {
+  constexpr auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [lower](char x, char y) { return lower(x) == lower(y); });
+}
+
+} // namespace detail
+
 /// The format of that name (spelling is exact but for case), or nothing.
 [[nodiscard]] constexpr std::optional<Format> find_format(std::string_view text) {
-  constexpr auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   for (const Format& format : formats) {
-    const std::string_view known = format.name;
-    if (known.size() != text.size()) {
-      continue;
-    }
-    bool same = true;
-    for (std::size_t i = 0; i < text.size() && same; ++i) {
-      same = lower(known[i]) == lower(text[i]);
-    }
-    if (same) {
+    if (detail::same_but_for_case(format.name, text)) {
       return format;
     }
   }

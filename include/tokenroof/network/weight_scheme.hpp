@@ -1,0 +1,473 @@
+/// @file
+/// Which tensor is stored in which format: checkpoints as engines load them, and ggml's mixtures.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "tokenroof/errors.hpp"
+#include "tokenroof/network/tensors.hpp"
+#include "tokenroof/precision/format.hpp"
+
+namespace tokenroof {
+
+/// A set of tensor roles.
+class RoleSet {
+public:
+  constexpr RoleSet() = default;
+  constexpr RoleSet(std::initializer_list<TensorRole> roles) {
+    for (const TensorRole role : roles) {
+      bits_ |= bit(role);
+    }
+  }
+
+  [[nodiscard]] constexpr bool contains(TensorRole role) const { return (bits_ & bit(role)) != 0; }
+  friend constexpr RoleSet operator|(RoleSet a, RoleSet b) { return RoleSet(a.bits_ | b.bits_); }
+  friend bool operator==(const RoleSet&, const RoleSet&) = default;
+
+private:
+  static_assert(tensor_role_count <= 64);
+  explicit constexpr RoleSet(std::uint64_t bits) : bits_(bits) {}
+  [[nodiscard]] static constexpr std::uint64_t bit(TensorRole role) {
+    return std::uint64_t{1} << static_cast<unsigned>(role);
+  }
+
+  std::uint64_t bits_ = 0;
+};
+
+/// Where a tensor stands among those of its kind.
+struct LayerPosition {
+  Count index = 0;
+  Count count = 1;
+};
+
+/// Which layers a rule is for.
+struct LayerSelector {
+  enum class Kind : std::uint8_t {
+    all,
+    first,       ///< the first `argument` layers
+    first_part,  ///< the first 1/`argument` of the layers
+    middle_part, ///< all but the first and last 1/`argument`
+    more_bits,   ///< the first and last eighth and every third between: llama.cpp's `use_more_bits` @cite llamacpp
+  };
+  Kind kind = Kind::all;
+  Count argument = 0;
+
+  [[nodiscard]] constexpr bool contains(LayerPosition layer) const {
+    switch (kind) {
+    case Kind::all: return true;
+    case Kind::first: return layer.index < argument;
+    case Kind::first_part: return layer.index < layer.count / argument;
+    case Kind::middle_part:
+      return layer.index >= layer.count / argument && layer.index < (argument - 1) * layer.count / argument;
+    case Kind::more_bits: {
+      const Count eighth = layer.count / 8;
+      return layer.index < eighth || layer.index >= 7 * layer.count / 8 || (layer.index - eighth) % 3 == 2;
+    }
+    }
+    return false;
+  }
+  friend bool operator==(const LayerSelector&, const LayerSelector&) = default;
+};
+
+/// What a rule may ask about a network.
+struct SchemeFacts {
+  Count layers = 0;
+  Count attention_layers = 0; ///< layers with a value projection
+  Count queries_per_key = 1;  ///< query heads that share a key head
+  Count experts = 0;
+  bool fused = false; ///< queries, keys and values are one tensor
+
+  friend bool operator==(const SchemeFacts&, const SchemeFacts&) = default;
+};
+
+/// Which networks a rule is for.
+enum class SchemeCondition : std::uint8_t {
+  always,
+  has_experts,
+  eight_experts,
+  four_queries_per_key,      ///< at least
+  eighty_layers_shared_keys, ///< what llama.cpp takes for a 70B network: 80 layers with grouped heads
+};
+
+[[nodiscard]] constexpr bool holds(SchemeCondition condition, const SchemeFacts& facts) {
+  switch (condition) {
+  case SchemeCondition::always: return true;
+  case SchemeCondition::has_experts: return facts.experts > 0;
+  case SchemeCondition::eight_experts: return facts.experts == 8;
+  case SchemeCondition::four_queries_per_key: return facts.queries_per_key >= 4;
+  case SchemeCondition::eighty_layers_shared_keys: return facts.layers == 80 && facts.queries_per_key > 1;
+  }
+  return false;
+}
+
+/// One exception from a scheme's default format.
+struct SchemeRule {
+  RoleSet roles{};
+  Format format{};
+  LayerSelector layers{};
+  SchemeCondition condition = SchemeCondition::always;
+
+  friend bool operator==(const SchemeRule&, const SchemeRule&) = default;
+};
+
+/// Formats of all tensors of a network: the first rule that applies decides, and the default where none does.
+struct WeightScheme {
+  static constexpr std::size_t most_rules = 16;
+
+  Id name = "bf16";
+  Format format{};  ///< of matrices that no rule names
+  Format vectors{}; ///< of norms, biases and other one-dimensional tensors
+  std::array<SchemeRule, most_rules> rules{};
+  std::size_t rule_count = 0;
+
+  friend bool operator==(const WeightScheme&, const WeightScheme&) = default;
+};
+
+/// What rules ask about that network.
+[[nodiscard]] inline SchemeFacts scheme_facts(const Network& network) {
+  SchemeFacts facts;
+  for (const LayerRun& run : network.layers) {
+    facts.layers += run.count;
+    for (const Mixer& mixer : run.block.mixers) {
+      if (const auto* attention = std::get_if<GroupedQueryAttention>(&mixer)) {
+        facts.attention_layers += run.count;
+        facts.queries_per_key = attention->kv_heads > 0 ? attention->heads / attention->kv_heads : 1;
+        facts.fused = attention->fused;
+      }
+    }
+    if (run.block.feed_forward) {
+      const auto* moe = std::get_if<MixtureOfExperts>(&*run.block.feed_forward);
+      facts.experts = std::max(facts.experts, moe != nullptr ? moe->experts : 0);
+    }
+  }
+  return facts;
+}
+
+namespace detail {
+
+[[nodiscard]] constexpr Format known_format(std::string_view name) { return find_format(name).value(); }
+
+inline constexpr Format plain_fp16 = known_format("fp16");
+inline constexpr Format ggml_q4_0 = known_format("Q4_0");
+inline constexpr Format ggml_q5_0 = known_format("Q5_0");
+inline constexpr Format ggml_q5_1 = known_format("Q5_1");
+inline constexpr Format ggml_q8_0 = known_format("Q8_0");
+inline constexpr Format ggml_iq4_nl = known_format("IQ4_NL");
+
+/// What llama.cpp stores instead of a format whose blocks of 256 do not divide the row.
+[[nodiscard]] constexpr const Format& ggml_substitute(std::string_view name) {
+  switch (name[1]) {
+  case '4': return ggml_q5_0; // Q4_K
+  case '5': return ggml_q5_1; // Q5_K
+  case '6': return ggml_q8_0; // Q6_K
+  default: return name.starts_with("TQ") ? ggml_q4_0 : ggml_iq4_nl;
+  }
+}
+
+} // namespace detail
+
+/// The format that a row of that length really gets: ggml replaces one whose blocks do not divide it.
+[[nodiscard]] constexpr const Format& stored_format(const Format& format, Count row_length) {
+  const auto divides = [row_length](const Format& f) { return row_length % static_cast<Count>(f.block_elements) == 0; };
+  if (format.encoding != Encoding::ggml || divides(format)) {
+    return format;
+  }
+  const Format& substitute = format.block_elements > 32 ? detail::ggml_substitute(format.name) : detail::plain_fp16;
+  return divides(substitute) ? substitute : detail::plain_fp16;
+}
+
+namespace detail {
+
+/// The role by which a scheme knows a tensor: ggml has one rule for queries, keys and values stored together.
+[[nodiscard]] constexpr TensorRole scheme_role(TensorRole role, const SchemeFacts& facts) {
+  const bool projection = role == TensorRole::attention_query || role == TensorRole::attention_key ||
+                          role == TensorRole::attention_value;
+  return facts.fused && projection ? TensorRole::attention_fused : role;
+}
+
+[[nodiscard]] constexpr bool names(const SchemeRule& rule, TensorRole role, const SchemeFacts& facts) {
+  return rule.roles.contains(role) && holds(rule.condition, facts);
+}
+
+/// The first rule for that layer, or `rule_count` for the default.
+[[nodiscard]] constexpr std::size_t rule_for(const WeightScheme& scheme, const SchemeFacts& facts, TensorRole role,
+                                             LayerPosition layer) {
+  std::size_t i = 0;
+  while (i < scheme.rule_count && !(names(scheme.rules[i], role, facts) && scheme.rules[i].layers.contains(layer))) {
+    ++i;
+  }
+  return i;
+}
+
+[[nodiscard]] constexpr bool depends_on_layer(const WeightScheme& scheme, const SchemeFacts& facts, TensorRole role) {
+  for (std::size_t i = 0; i < scheme.rule_count; ++i) {
+    if (names(scheme.rules[i], role, facts)) {
+      return scheme.rules[i].layers.kind != LayerSelector::Kind::all;
+    }
+  }
+  return false;
+}
+
+[[nodiscard]] constexpr const Format& format_by_rule(const WeightScheme& scheme, std::size_t rule) {
+  return rule < scheme.rule_count ? scheme.rules[rule].format : scheme.format;
+}
+
+} // namespace detail
+
+/// The format of one tensor. `layer` counts attention layers for `attention_value`, all layers for everything else.
+/// The reference is into `scheme` or to a constant.
+[[nodiscard]] constexpr const Format& format_of(const WeightScheme& scheme, const SchemeFacts& facts, TensorRole role,
+                                                Count row_length, LayerPosition layer = {}) {
+  if (is_vector(role)) {
+    return scheme.vectors;
+  }
+  const std::size_t rule = detail::rule_for(scheme, facts, detail::scheme_role(role, facts), layer);
+  return stored_format(detail::format_by_rule(scheme, rule), row_length);
+}
+
+/// Consecutive layers, and how many attention layers come before them.
+struct LayerSpan {
+  Count first = 0;
+  Count count = 1;
+  Count first_attention = 0;
+};
+
+/// Calls `visit(const LayerRun&, const LayerSpan&)` for each run of equal layers.
+template <class Visit>
+constexpr void for_each_run(const Network& network, Visit&& visit) {
+  LayerSpan span;
+  for (const LayerRun& run : network.layers) {
+    span.count = run.count;
+    visit(run, span);
+    span.first += run.count;
+    for (const Mixer& mixer : run.block.mixers) {
+      span.first_attention += std::holds_alternative<GroupedQueryAttention>(mixer) ? run.count : 0;
+    }
+  }
+}
+
+/// Calls `visit(const Format&, Count layers)` for each format that tensors of one kind have over some equal layers.
+template <class Visit>
+constexpr void for_each_format(const WeightScheme& scheme, const SchemeFacts& facts, const Tensor& tensor,
+                               const LayerSpan& span, Visit&& visit) {
+  const TensorRole role = detail::scheme_role(tensor.role, facts);
+  if (is_vector(role) || !detail::depends_on_layer(scheme, facts, role)) {
+    visit(format_of(scheme, facts, tensor.role, tensor.row_length), span.count);
+    return;
+  }
+  const bool among_attention = role == TensorRole::attention_value;
+  const Count first = among_attention ? span.first_attention : span.first;
+  const Count count = among_attention ? facts.attention_layers : facts.layers;
+  std::array<Count, WeightScheme::most_rules + 1> layers{};
+  for (Count i = 0; i < span.count; ++i) {
+    ++layers[detail::rule_for(scheme, facts, role, {first + i, count})];
+  }
+  for (std::size_t rule = 0; rule <= scheme.rule_count; ++rule) {
+    if (layers[rule] > 0) {
+      visit(stored_format(detail::format_by_rule(scheme, rule), tensor.row_length), layers[rule]);
+    }
+  }
+}
+
+/// Exact bytes of an inventory entry in a format.
+[[nodiscard]] inline Bytes storage(const Format& format, const Tensor& tensor) {
+  return storage(format, static_cast<double>(tensor.rows * tensor.count), static_cast<double>(tensor.row_length));
+}
+
+/// Exact bytes of all weights, prediction heads aside: what a checkpoint's tensors add up to.
+[[nodiscard]] inline Bytes weight_bytes(const Network& network, const WeightScheme& scheme) {
+  const SchemeFacts facts = scheme_facts(network);
+  Bytes bytes;
+  for_each_run(network, [&](const LayerRun& run, const LayerSpan& span) {
+    for_each_tensor(run.block, network, [&](const Tensor& tensor) {
+      for_each_format(scheme, facts, tensor, span, [&](const Format& format, Count layers) {
+        bytes += storage(format, tensor) * static_cast<double>(layers);
+      });
+    });
+  });
+  for_each_outer_tensor(network, [&](const Tensor& tensor) {
+    bytes += storage(format_of(scheme, facts, tensor.role, tensor.row_length), tensor);
+  });
+  return bytes;
+}
+
+/// Everything in one format.
+[[nodiscard]] constexpr WeightScheme uniform_scheme(const Format& format) {
+  return {.name = format.name, .format = format, .vectors = format};
+}
+
+namespace detail {
+
+inline constexpr RoleSet tables = {TensorRole::token_embedding, TensorRole::tied_embedding,
+                                   TensorRole::position_embedding, TensorRole::embedding_projection,
+                                   TensorRole::lm_head};
+inline constexpr RoleSet small_matrices = {TensorRole::router, TensorRole::shared_expert_router,
+                                           TensorRole::convolution};
+inline constexpr RoleSet experts = {TensorRole::expert_gate, TensorRole::expert_up, TensorRole::expert_down};
+inline constexpr RoleSet down_projections = {TensorRole::feed_forward_down, TensorRole::expert_down,
+                                             TensorRole::shared_expert_down};
+
+[[nodiscard]] constexpr RoleSet all_matrices_but(RoleSet excluded) {
+  RoleSet rest;
+  for (std::size_t i = 0; i < tensor_role_count; ++i) {
+    const auto role = static_cast<TensorRole>(i);
+    if (!is_vector(role) && !excluded.contains(role)) {
+      rest = rest | RoleSet{role};
+    }
+  }
+  return rest;
+}
+
+constexpr void add_rules(WeightScheme& scheme, std::initializer_list<SchemeRule> rules) {
+  for (const SchemeRule& rule : rules) {
+    scheme.rules[scheme.rule_count++] = rule;
+  }
+}
+
+} // namespace detail
+
+/// A quantised checkpoint as engines for servers load it: matrices inside the layers in `format`; tables, head, routers,
+/// convolutions, norms and biases in `rest`.
+[[nodiscard]] constexpr WeightScheme linear_scheme(std::string_view name, const Format& format, const Format& rest) {
+  WeightScheme scheme{.name = name, .format = format, .vectors = rest};
+  detail::add_rules(scheme, {{.roles = detail::tables | detail::small_matrices, .format = rest}});
+  return scheme;
+}
+
+/// As `linear_scheme`, but where the network has experts they alone are in `format` (gpt-oss).
+[[nodiscard]] constexpr WeightScheme expert_scheme(std::string_view name, const Format& format, const Format& rest) {
+  WeightScheme scheme = linear_scheme(name, format, rest);
+  detail::add_rules(scheme, {{.roles = detail::all_matrices_but(detail::experts),
+                              .format = rest,
+                              .condition = SchemeCondition::has_experts}});
+  return scheme;
+}
+
+namespace detail {
+
+/// What all of llama.cpp's mixtures share: small matrices stay as converted, the head gets a format of its own, and
+/// keys and values, cheap beside eight experts, are kept at 8 bits.
+[[nodiscard]] constexpr WeightScheme ggml_scheme(std::string_view name, std::string_view format, std::string_view head,
+                                                 std::initializer_list<SchemeRule> rules = {}) {
+  WeightScheme scheme{.name = name, .format = known_format(format), .vectors = known_format("fp32")};
+  add_rules(scheme, {{.roles = small_matrices | RoleSet{TensorRole::position_embedding}, .format = known_format("fp32")},
+                     {.roles = {TensorRole::lm_head, TensorRole::tied_embedding}, .format = known_format(head)}});
+  if (scheme.format.encoding == Encoding::ggml) {
+    add_rules(scheme, {{.roles = {TensorRole::attention_key, TensorRole::attention_value},
+                        .format = known_format("Q8_0"),
+                        .condition = SchemeCondition::eight_experts}});
+  }
+  add_rules(scheme, rules);
+  return scheme;
+}
+
+inline constexpr LayerSelector more_bits = {LayerSelector::Kind::more_bits};
+
+inline constexpr SchemeRule wider_output_of_eight_experts = {.roles = {TensorRole::attention_output},
+                                                             .format = known_format("Q5_K"),
+                                                             .condition = SchemeCondition::eight_experts};
+inline constexpr SchemeRule wider_values_of_eighty_layers = {.roles = {TensorRole::attention_value},
+                                                             .format = known_format("Q5_K"),
+                                                             .condition = SchemeCondition::eighty_layers_shared_keys};
+
+[[nodiscard]] constexpr WeightScheme q4_k_s() {
+  return ggml_scheme("Q4_K_S", "Q4_K", "Q6_K",
+                     {wider_output_of_eight_experts,
+                      {.roles = {TensorRole::attention_value},
+                       .format = known_format("Q5_K"),
+                       .layers = {LayerSelector::Kind::first, 4}},
+                      wider_values_of_eighty_layers,
+                      {.roles = down_projections,
+                       .format = known_format("Q5_K"),
+                       .layers = {LayerSelector::Kind::first_part, 8}}});
+}
+
+[[nodiscard]] constexpr WeightScheme q4_k_m() {
+  return ggml_scheme("Q4_K_M", "Q4_K", "Q6_K",
+                     {wider_output_of_eight_experts,
+                      {.roles = RoleSet{TensorRole::attention_value} | down_projections,
+                       .format = known_format("Q6_K"),
+                       .layers = more_bits},
+                      wider_values_of_eighty_layers,
+                      {.roles = {TensorRole::attention_fused}, .format = known_format("Q5_K")}});
+}
+
+[[nodiscard]] constexpr WeightScheme q5_k_m() {
+  return ggml_scheme("Q5_K_M", "Q5_K", "Q6_K",
+                     {{.roles = RoleSet{TensorRole::attention_value} | down_projections,
+                       .format = known_format("Q6_K"),
+                       .layers = more_bits},
+                      {.roles = {TensorRole::attention_fused}, .format = known_format("Q6_K")}});
+}
+
+[[nodiscard]] constexpr WeightScheme linear(std::string_view name, std::string_view format, std::string_view rest) {
+  return linear_scheme(name, known_format(format), known_format(rest));
+}
+
+} // namespace detail
+
+/// Every scheme known by name. `fp16` is a checkpoint in 16 bits throughout; `ggml-f16` keeps vectors and routers in 32, as
+/// llama.cpp's conversion does. Mixtures: `llama_tensor_get_type` of llama.cpp @cite llamacpp.
+inline constexpr std::array weight_schemes = {
+    uniform_scheme(detail::known_format("fp32")),
+    uniform_scheme(detail::known_format("fp16")),
+    uniform_scheme(detail::known_format("bf16")),
+    detail::linear("fp8", "fp8", "bf16"),
+    detail::linear("fp8-block", "fp8-block", "bf16"),
+    detail::linear("mxfp8", "mxfp8", "bf16"),
+    detail::linear("int8", "int8", "bf16"),
+    detail::linear("int8-g128", "int8-g128", "fp16"),
+    detail::linear("awq", "int4-g128", "fp16"),
+    detail::linear("gptq", "int4-g128", "fp16"),
+    detail::linear("int4-g128", "int4-g128", "fp16"),
+    detail::linear("int4-g64", "int4-g64", "fp16"),
+    detail::linear("int4-g32", "int4-g32", "fp16"),
+    detail::linear("nf4", "nf4", "bf16"),
+    detail::linear("nvfp4", "nvfp4", "bf16"),
+    expert_scheme("mxfp4", detail::known_format("mxfp4"), detail::known_format("bf16")),
+    detail::ggml_scheme("ggml-f32", "fp32", "fp32"),
+    detail::ggml_scheme("ggml-f16", "fp16", "fp16"),
+    detail::ggml_scheme("ggml-bf16", "bf16", "bf16"),
+    detail::ggml_scheme("Q4_0", "Q4_0", "Q6_K"),
+    detail::ggml_scheme("Q4_1", "Q4_1", "Q6_K"),
+    detail::ggml_scheme("Q5_0", "Q5_0", "Q6_K"),
+    detail::ggml_scheme("Q5_1", "Q5_1", "Q6_K"),
+    detail::ggml_scheme("Q8_0", "Q8_0", "Q8_0"),
+    detail::q4_k_s(),
+    detail::q4_k_m(),
+    detail::ggml_scheme("Q5_K_S", "Q5_K", "Q6_K"),
+    detail::q5_k_m(),
+    detail::ggml_scheme("Q6_K", "Q6_K", "Q6_K"),
+};
+
+/// The scheme of that name (spelling is exact but for case), or nothing. `F16` and `F32` are llama.cpp's words.
+[[nodiscard]] constexpr std::optional<WeightScheme> find_scheme(std::string_view name) {
+  constexpr std::array<std::array<std::string_view, 2>, 2> aliases = {{{"f16", "ggml-f16"}, {"f32", "ggml-f32"}}};
+  for (const auto& [alias, known] : aliases) {
+    name = detail::same_but_for_case(name, alias) ? known : name;
+  }
+  for (const WeightScheme& scheme : weight_schemes) {
+    if (detail::same_but_for_case(scheme.name, name)) {
+      return scheme;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The scheme of that name. Throws UnknownFormat.
+[[nodiscard]] inline WeightScheme scheme(std::string_view name) {
+  if (const auto found = find_scheme(name)) {
+    return *found;
+  }
+  throw UnknownFormat(std::string(name), {});
+}
+
+} // namespace tokenroof
