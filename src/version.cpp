@@ -2,8 +2,6 @@
 
 namespace tokenroof {
 
-std::string_view linked_version() noexcept {
-  return version;
-}
+std::string_view linked_version() noexcept { return version; }
 
 } // namespace tokenroof

@@ -3,6 +3,7 @@ include(CMakePackageConfigHelpers)
 set(TOKENROOF_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/tokenroof")
 
 install(TARGETS tokenroof tokenroof_headers EXPORT tokenroof-targets FILE_SET HEADERS)
+install(TARGETS tokenroof_integrations FILE_SET HEADERS)
 install(EXPORT tokenroof-targets NAMESPACE tokenroof:: DESTINATION "${TOKENROOF_CMAKE_DIR}")
 if(TARGET tokenroof-cli)
   install(TARGETS tokenroof-cli)

@@ -2,6 +2,4 @@
 
 #include <gtest/gtest.h>
 
-TEST(Version, LibraryMatchesHeaders) {
-  EXPECT_EQ(tokenroof::linked_version(), tokenroof::version);
-}
+TEST(Version, LibraryMatchesHeaders) { EXPECT_EQ(tokenroof::linked_version(), tokenroof::version); }
