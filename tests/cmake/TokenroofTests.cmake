@@ -25,3 +25,26 @@ function(tokenroof_add_test name)
     gtest_discover_tests(${target} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST)
   endif()
 endfunction()
+
+# tokenroof_add_compile_failure(NAME SOURCE "expected diagnostic regex" [LIBRARIES target...])
+#
+# A ctest entry that compiles SOURCE twice: as it stands, which must succeed, and with TOKENROOF_MUST_NOT_COMPILE defined,
+# which must fail with a matching diagnostic. Thus a typo or a missing header cannot pass for the error that is meant.
+function(tokenroof_add_compile_failure name source diagnostic)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "LIBRARIES")
+  if(NOT arg_LIBRARIES)
+    set(arg_LIBRARIES tokenroof::headers)
+  endif()
+  # Never built: it only gathers the include directories, link interfaces followed.
+  set(target must_not_compile_${name})
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(${target} PRIVATE ${arg_LIBRARIES})
+  add_test(NAME static.must_not_compile.${name}
+    COMMAND ${CMAKE_COMMAND}
+      -D "COMPILER=${CMAKE_CXX_COMPILER}"
+      -D "INCLUDES=$<JOIN:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>,|>"
+      -D "SOURCE=${CMAKE_CURRENT_SOURCE_DIR}/${source}"
+      -D "DIAGNOSTIC=${diagnostic}"
+      -P "${PROJECT_SOURCE_DIR}/tests/cmake/CompileFailure.cmake"
+  )
+endfunction()

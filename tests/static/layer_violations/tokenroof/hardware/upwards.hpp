@@ -1,0 +1,1 @@
+#include "tokenroof/roofline/time.hpp"

@@ -1,0 +1,1 @@
+#include "tokenroof/hardware/device.hpp"

@@ -1,0 +1,2 @@
+#include "tokenroof/hardware/device.hpp"
+#include "tokenroof/integrations/fmt.hpp"
