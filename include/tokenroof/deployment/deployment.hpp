@@ -1,0 +1,43 @@
+/// @file
+/// A deployment: which network, on which devices, by which engine, in which formats, split how.
+#pragma once
+
+#include <cstdint>
+
+#include "tokenroof/engine/engine.hpp"
+#include "tokenroof/hardware/cluster.hpp"
+#include "tokenroof/network/network.hpp"
+#include "tokenroof/network/weight_scheme.hpp"
+#include "tokenroof/precision/format.hpp"
+#include "tokenroof/shared.hpp"
+
+namespace tokenroof {
+
+/// How a network is split. The cluster must have `tensor * pipeline * data` devices.
+struct Parallelism {
+  std::int64_t tensor = 1;   ///< ranks that share every layer's matrices
+  std::int64_t pipeline = 1; ///< stages that each hold some layers
+  std::int64_t data = 1;     ///< replicas that each serve a part of the batch
+  std::int64_t expert = 1;   ///< ranks, of the tensor x data ones, over which whole experts are spread
+
+  friend bool operator==(const Parallelism&, const Parallelism&) = default;
+};
+
+/// Devices that a split needs.
+[[nodiscard]] constexpr std::int64_t device_count(const Parallelism& parallelism) {
+  return parallelism.tensor * parallelism.pipeline * parallelism.data;
+}
+
+struct Deployment {
+  Shared<Network> network{};
+  Cluster cluster{};
+  Shared<Engine> engine = roofline_engine();
+  WeightScheme weights{};
+  Format kv{};          ///< of the KV cache
+  Format activations{}; ///< of everything between the matrices
+  Parallelism parallelism{};
+
+  friend bool operator==(const Deployment&, const Deployment&) = default;
+};
+
+} // namespace tokenroof

@@ -1,0 +1,151 @@
+/// @file
+/// An engine: the software that runs a network, as the constants of our laws and its habits with memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tokenroof/hardware/device.hpp"
+#include "tokenroof/inline_string.hpp"
+#include "tokenroof/precision/arithmetic.hpp"
+#include "tokenroof/precision/format.hpp"
+#include "tokenroof/shared.hpp"
+#include "tokenroof/units/quantity.hpp"
+
+namespace tokenroof {
+
+namespace detail {
+
+constexpr std::array<double, arithmetic_count> filled(double value) {
+  std::array<double, arithmetic_count> result{};
+  result.fill(value);
+  return result;
+}
+
+} // namespace detail
+
+/// The constants of the time laws for one kind of device. The defaults are physics alone: a lower bound.
+struct EngineConstants {
+  /// Part of the memory bandwidth that streaming weights and activations reach, in (0, 1].
+  double bandwidth_efficiency = 1;
+  /// Part of it that reading the KV cache reaches, in (0, 1].
+  double kv_bandwidth_efficiency = 1;
+  /// Part of the dense peak that large GEMMs reach, by arithmetic, in (0, 1].
+  std::array<double, arithmetic_count> gemm_utilisation = detail::filled(1);
+  /// Further factor for the grouped GEMMs of experts, in (0, 1].
+  double expert_utilisation = 1;
+  /// Part of the dense peak that causal prefill attention tends to with length, in (0, 1].
+  double attention_utilisation = 1;
+  /// New tokens at which attention reaches half of that: utilisation(s) = attention_utilisation / (1 + half / s).
+  Tokens attention_half_length{};
+  /// Part of a link's bandwidth that collectives reach, in (0, 1], and the fixed cost of each.
+  double link_efficiency = 1;
+  Seconds collective_latency{};
+  /// What a decode step costs beyond its operators' roofs: per layer, per layer and doubling of the tensor-parallel
+  /// degree, more per layer with experts, per step, and per sequence of the batch.
+  Seconds decode_layer{};
+  Seconds decode_layer_per_tensor_doubling{};
+  Seconds decode_expert_layer{};
+  Seconds decode_step{};
+  Seconds decode_sequence{};
+  /// The same for a prefill step (or chunk): per layer and per step.
+  Seconds prefill_layer{};
+  Seconds prefill_step{};
+  /// What 16-bit weights are multiplied in when not in their own arithmetic (GeForce: fp16 with 16-bit accumulation).
+  std::optional<Arithmetic> half_arithmetic{};
+  /// What ggml blocks are multiplied in; none: the activations' arithmetic.
+  std::optional<Arithmetic> ggml_arithmetic{};
+
+  friend bool operator==(const EngineConstants&, const EngineConstants&) = default;
+};
+
+/// To which devices a set of constants applies: one family, or one class, or (both empty) any.
+struct EngineProfile {
+  InlineString<32> family{};
+  std::optional<DeviceClass> device_class{};
+  EngineConstants constants{};
+
+  friend bool operator==(const EngineProfile&, const EngineProfile&) = default;
+};
+
+/// What an engine allocates beside weights and the ideal KV cache, per device. The defaults allocate nothing.
+struct MemoryHabits {
+  /// Part of the device's usable memory that the engine will fill, in (0, 1].
+  double memory_fraction = 1;
+  /// The KV cache grows in blocks of this many tokens.
+  Tokens kv_block = Tokens::from_value(1);
+  /// Most tokens in one forward pass; longer prompts are processed in chunks. Zero: no limit.
+  Tokens batched_tokens{};
+  /// Logits are kept in 32 bits for every row of a pass, not only for each sequence's last.
+  bool logits_for_every_row = false;
+  /// Driver context and libraries.
+  Bytes context{};
+  /// Captured graphs.
+  Bytes graphs{};
+  /// Buffers for collectives, when there is more than one rank.
+  Bytes communication{};
+  /// Allocator slack as part of weights, cache and activations.
+  double fragmentation = 0;
+
+  friend bool operator==(const MemoryHabits&, const MemoryHabits&) = default;
+};
+
+/// A named, versioned engine. The profile that fits a device best is chosen by `constants_for`.
+struct Engine {
+  Id id = "roofline";
+  InlineString<32> version{};
+  ComputeUnitKind unit = ComputeUnitKind::gpu; ///< which compute unit it runs on, where the device has it
+  std::vector<EngineProfile> profiles{};
+  MemoryHabits memory{};
+
+  friend bool operator==(const Engine&, const Engine&) = default;
+};
+
+/// Constants for a device: of its family, else of its class, else general, else physics alone.
+[[nodiscard]] inline EngineConstants constants_for(const Engine& engine, const Device& device) {
+  const EngineProfile* by_class = nullptr;
+  const EngineProfile* general = nullptr;
+  for (const EngineProfile& profile : engine.profiles) {
+    if (!profile.family.empty() && profile.family == device.family) {
+      return profile.constants;
+    }
+    if (profile.device_class == device.device_class) {
+      by_class = &profile;
+    } else if (profile.family.empty() && !profile.device_class) {
+      general = &profile;
+    }
+  }
+  const EngineProfile* found = by_class ? by_class : general;
+  return found ? found->constants : EngineConstants{};
+}
+
+/// Whether an engine's constants were stated for this device's family or class.
+[[nodiscard]] inline bool has_profile(const Engine& engine, const Device& device) {
+  for (const EngineProfile& profile : engine.profiles) {
+    if (profile.device_class == device.device_class || (!profile.family.empty() && profile.family == device.family)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The neutral engine: every efficiency 1, no overhead. What physics allows at best.
+[[nodiscard]] inline const Shared<Engine>& roofline_engine() {
+  static const Shared<Engine> engine(Engine{
+      .profiles = {EngineProfile{.constants = EngineConstants{.ggml_arithmetic = Arithmetic::int8}}},
+  });
+  return engine;
+}
+
+/// The unit that an engine runs on: its own kind where the device has it, else the device's first.
+[[nodiscard]] constexpr const ComputeUnit* unit_for(const Engine& engine, const Device& device) {
+  if (const ComputeUnit* unit = compute_unit(device, engine.unit)) {
+    return unit;
+  }
+  return device.compute_unit_count > 0 ? &device.compute_units[0] : nullptr;
+}
+
+} // namespace tokenroof

@@ -1,0 +1,62 @@
+/// @file
+/// Prefill: the prompts of a batch, in as many passes as the engine's limit on tokens per pass asks for.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "tokenroof/roofline/step_model.hpp"
+
+namespace tokenroof {
+
+/// Passes that take `sequences` prompts of `prompt` tokens through a limit of `batched_tokens` a pass: prompts longer
+/// than the limit are cut into chunks and follow one another, shorter ones share a pass as whole prompts.
+struct PrefillPlan {
+  std::int64_t sequences_per_pass = 1;
+  std::int64_t passes = 1;              ///< with `sequences_per_pass` sequences each
+  std::int64_t remaining_sequences = 0; ///< in one more, smaller pass
+  std::int64_t chunks = 1;              ///< of `chunk` tokens, for each pass
+  Tokens chunk{};
+  Tokens last_chunk{}; ///< one more, shorter chunk; zero: none
+};
+
+/// `batched_tokens` of zero is no limit.
+[[nodiscard]] inline PrefillPlan plan_prefill(std::int64_t sequences, Tokens prompt, Tokens batched_tokens) {
+  if (batched_tokens.value() <= 0 || prompt * static_cast<double>(sequences) <= batched_tokens) {
+    return {.sequences_per_pass = sequences, .chunk = prompt};
+  }
+  if (prompt > batched_tokens) {
+    const double chunks = std::floor(prompt / batched_tokens);
+    return {.passes = sequences,
+            .chunks = static_cast<std::int64_t>(chunks),
+            .chunk = batched_tokens,
+            .last_chunk = prompt - batched_tokens * chunks};
+  }
+  const auto together = static_cast<std::int64_t>(batched_tokens / prompt);
+  return {.sequences_per_pass = together,
+          .passes = sequences / together,
+          .remaining_sequences = sequences % together,
+          .chunk = prompt};
+}
+
+/// Seconds until the last prompt of a batch is through, each sequence having `context` tokens cached before.
+[[nodiscard]] inline Seconds prefill_time(const StepModel& model, std::int64_t sequences, Tokens prompt, Tokens context,
+                                          Tokens batched_tokens) {
+  const PrefillPlan plan = plan_prefill(sequences, prompt, batched_tokens);
+  const BoundStep pass = model.at(plan.sequences_per_pass, plan.chunk);
+  Seconds one_pass;
+  for (std::int64_t i = 0; i < plan.chunks; ++i) {
+    one_pass += pass.time(context + plan.chunk * static_cast<double>(i));
+  }
+  if (plan.last_chunk.value() > 0) {
+    one_pass += model.at(plan.sequences_per_pass, plan.last_chunk).time(context + prompt - plan.last_chunk);
+  }
+  Seconds total = one_pass * static_cast<double>(plan.passes);
+  if (plan.remaining_sequences > 0) {
+    total += model.at(plan.remaining_sequences, plan.chunk).time(context);
+  }
+  return total;
+}
+
+} // namespace tokenroof

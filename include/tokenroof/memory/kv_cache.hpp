@@ -1,0 +1,122 @@
+/// @file
+/// What a sequence keeps between steps: keys and values that grow with its tokens, and states that do not.
+#pragma once
+
+#include <cmath>
+#include <variant>
+
+#include "tokenroof/deployment/deployment.hpp"
+#include "tokenroof/deployment/sharding.hpp"
+#include "tokenroof/network/network.hpp"
+
+namespace tokenroof {
+
+namespace detail {
+
+/// Tokens that a layer keeps of a sequence, in whole blocks.
+[[nodiscard]] inline double kept_tokens(Tokens tokens, const std::optional<Tokens>& window, Tokens block) {
+  const double kept = window ? smaller(tokens, *window).value() : tokens.value();
+  return std::ceil(kept / block.value()) * block.value();
+}
+
+/// Bytes one sequence of `tokens` occupies in one layer's mixer on one rank.
+struct SequenceBytes {
+  double element_bytes = 2;
+  double state_element_bytes = 2;
+  std::int64_t tensor = 1;
+  Tokens tokens{};
+  Tokens block = Tokens::from_value(1);
+
+  [[nodiscard]] double operator()(const GroupedQueryAttention& attention) const {
+    const auto heads = static_cast<double>(kv_heads_per_rank(attention.kv_heads, tensor));
+    const auto elements = heads * static_cast<double>(attention.head_dim + attention.value_head_dim);
+    return kept_tokens(tokens, attention.window, block) * elements * element_bytes;
+  }
+  [[nodiscard]] double operator()(const LatentAttention& attention) const {
+    const auto elements = static_cast<double>(attention.kv_rank + attention.rope_head_dim); // replicated on every rank
+    return kept_tokens(tokens, std::nullopt, block) * elements * element_bytes;
+  }
+  [[nodiscard]] double operator()(const StateSpace& mixer) const {
+    const auto inner = static_cast<double>(mixer.heads * mixer.head_dim);
+    const auto convolved = inner + static_cast<double>(2 * mixer.groups * mixer.state);
+    return state(inner * static_cast<double>(mixer.state), convolved * static_cast<double>(mixer.convolution - 1));
+  }
+  [[nodiscard]] double operator()(const LinearAttention& mixer) const {
+    const auto keys = static_cast<double>(mixer.key_heads * mixer.key_head_dim);
+    const auto values = static_cast<double>(mixer.value_heads * mixer.value_head_dim);
+    return state(values * static_cast<double>(mixer.key_head_dim),
+                 (2 * keys + values) * static_cast<double>(mixer.convolution - 1));
+  }
+  [[nodiscard]] double operator()(const ShortConvolution& mixer) const {
+    return state(0, static_cast<double>(hidden * (mixer.taps - 1)));
+  }
+
+  Count hidden = 0;
+
+private:
+  /// The recurrent state is kept in 32 bits, the convolution's last inputs as activations are.
+  [[nodiscard]] double state(double recurrent, double convolution) const {
+    return (recurrent * 4 + convolution * state_element_bytes) / static_cast<double>(tensor);
+  }
+};
+
+} // namespace detail
+
+/// Bytes that one sequence of `tokens` keeps in layers `[first, first + count)` on one tensor-parallel rank, when the
+/// cache grows in blocks of `block` tokens. A windowed layer keeps `min(tokens, window)`:
+///
+///     sum over layers of  min(tokens, window) * kv_heads * (head_dim + value_head_dim) * bytes_per_element(kv)
+///
+/// Latent attention keeps `kv_rank + rope_head_dim` elements a token, replicated; recurrent mixers a fixed state.
+[[nodiscard]] inline Bytes sequence_bytes(const Network& network, const Format& kv, const Format& activations,
+                                          Tokens tokens, Tokens block, std::int64_t tensor, StageLayers layers) {
+  detail::SequenceBytes of_mixer{.element_bytes = bytes_per_element(kv),
+                                 .state_element_bytes = bytes_per_element(activations),
+                                 .tensor = tensor,
+                                 .tokens = tokens,
+                                 .block = block,
+                                 .hidden = network.hidden};
+  double total = 0;
+  Count first = 0;
+  for (const LayerRun& run : network.layers) {
+    const Count from = std::max(first, layers.first);
+    const Count to = std::min(first + run.count, layers.first + layers.count);
+    for (const Mixer& mixer : run.block.mixers) {
+      total += static_cast<double>(std::max<Count>(to - from, 0)) * std::visit(of_mixer, mixer);
+    }
+    first += run.count;
+  }
+  return Bytes::from_value(total);
+}
+
+/// Bytes of KV cache of one sequence of `tokens` on a single device, nothing padded.
+[[nodiscard]] inline Bytes kv_cache(const Network& network, const Format& kv, Tokens tokens) {
+  return sequence_bytes(network, kv, Format{}, tokens, Tokens::from_value(1), 1, {0, layer_count(network)});
+}
+
+/// Bytes of cache that one more token adds while no window is full.
+[[nodiscard]] inline BytesPerToken kv_cache_per_token(const Network& network, const Format& kv) {
+  const Tokens one = Tokens::from_value(1);
+  return (kv_cache(network, kv, one) - kv_cache(network, kv, Tokens())) / one;
+}
+
+/// Tokens of context at which a sequence's cache outgrows the weights; absent when windows or states keep it below.
+[[nodiscard]] inline Tokens context_where_cache_exceeds(const Network& network, const Format& kv, Bytes weights) {
+  Tokens low = Tokens();
+  Tokens high = Tokens::from_value(1);
+  constexpr Tokens longest = Tokens::from_value(1e12);
+  while (kv_cache(network, kv, high) <= weights) {
+    low = high;
+    high *= 2.0;
+    if (high > longest) {
+      return Tokens::from_value(std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+  while (high - low > Tokens::from_value(1)) {
+    const Tokens middle = Tokens::from_value(std::floor((low + high).value() / 2));
+    (kv_cache(network, kv, middle) <= weights ? low : high) = middle;
+  }
+  return high;
+}
+
+} // namespace tokenroof

@@ -1,0 +1,444 @@
+/// @file
+/// Lowering: from a deployment's network, formats and split to the operators of one pass on one rank.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tokenroof/deployment/deployment.hpp"
+#include "tokenroof/deployment/sharding.hpp"
+#include "tokenroof/network/tensors.hpp"
+#include "tokenroof/network/weight_scheme.hpp"
+#include "tokenroof/operators/operators.hpp"
+
+namespace tokenroof {
+
+/// How latent attention is computed: `absorbed` keeps the cache latent (decode), `expanded` re-makes keys and values
+/// of every cached token first (prefill). The results are equal, the work is not @cite deepseekv2.
+enum class LatentForm : std::uint8_t { absorbed, expanded };
+
+/// The operators of one pass. Identical layers are one entry with `repeats`. Device-free.
+struct Program {
+  std::vector<Operator> operators{};
+  double layers = 0;
+  double expert_layers = 0;
+};
+
+namespace detail {
+
+/// Weights of one or several matrices that are multiplied as one.
+struct PlacedWeights {
+  Bytes bytes{};
+  Format format{};
+};
+
+/// Writes down the operators of a deployment, layer group by layer group.
+class Lowering {
+public:
+  Lowering(const Deployment& deployment, LatentForm form)
+      : deployment_(deployment), network_(*deployment.network), form_(form),
+        activation_bytes_(bytes_per_element(deployment.activations)), kv_bytes_(bytes_per_element(deployment.kv)),
+        tensor_(static_cast<double>(deployment.parallelism.tensor)), facts_(scheme_facts(network_)) {
+    program_.operators.reserve(20 * network_.layers.size() + 8);
+  }
+
+  [[nodiscard]] Program lower() && {
+    program_.layers = static_cast<double>(layer_count(network_));
+    embedding();
+    for_each_run(network_, [&](const LayerRun& run, const LayerSpan& span) {
+      span_ = span;
+      repeats_ = static_cast<double>(run.count);
+      block(run.block);
+    });
+    head();
+    return std::move(program_);
+  }
+
+private:
+  void add(OperatorName name, OperatorShape shape) { program_.operators.push_back({name, repeats_, std::move(shape)}); }
+
+  /// One of `shards` equal parts of a matrix: bytes are the mean over the run's layers, where a scheme mixes formats
+  /// among them, and the format is the commonest.
+  [[nodiscard]] PlacedWeights place(TensorRole role, double rows, double row_length, double shards) const {
+    const Tensor matrix{role, static_cast<Count>(rows), static_cast<Count>(row_length)};
+    PlacedWeights placed;
+    Count most = 0;
+    for_each_format(deployment_.weights, facts_, matrix, span_, [&](const Format& format, Count layers) {
+      placed.bytes += storage(format, matrix) * static_cast<double>(layers);
+      if (layers > most) {
+        most = layers;
+        placed.format = format;
+      }
+    });
+    placed.bytes /= static_cast<double>(span_.count) * shards;
+    return placed;
+  }
+
+  [[nodiscard]] static PlacedWeights together(PlacedWeights a, const PlacedWeights& b) {
+    a.bytes += b.bytes;
+    return a;
+  }
+
+  /// Bytes of one activation as a matrix with such weights takes it: low-precision arithmetic wants low-precision input.
+  [[nodiscard]] double input_bytes(const Format& weights) const {
+    const bool converted = weights.encoding == Encoding::plain || weights.encoding == Encoding::scaled;
+    return converted ? std::min(activation_bytes_, bytes_per_element(weights)) : activation_bytes_;
+  }
+
+  void gemm(OperatorName name, const PlacedWeights& weights, double inputs, double outputs) {
+    add(name, Gemm{.inputs = inputs,
+                   .outputs = outputs,
+                   .weights = weights.bytes,
+                   .weight_format = weights.format,
+                   .activation_bytes = input_bytes(weights.format),
+                   .output_bytes = activation_bytes_});
+  }
+
+  void elementwise(OperatorName name, double elements, double flops = 0) {
+    if (elements > 0) {
+      add(name, Elementwise{.bytes_per_row = elements * activation_bytes_, .flops_per_row = flops});
+    }
+  }
+
+  void all_reduce() {
+    if (deployment_.parallelism.tensor > 1) {
+      add(OperatorName::all_reduce, Collective{.kind = CollectiveKind::all_reduce,
+                                               .bytes_per_row = hidden() * activation_bytes_,
+                                               .ranks = deployment_.parallelism.tensor});
+    }
+  }
+
+  [[nodiscard]] double hidden() const { return static_cast<double>(network_.hidden); }
+
+  [[nodiscard]] double embedding_width() const {
+    return static_cast<double>(network_.embedding_width > 0 ? network_.embedding_width : network_.hidden);
+  }
+
+  /// Between the width of the embeddings and the hidden width, where they differ.
+  void project(double inputs, double outputs) {
+    if (inputs != outputs) {
+      gemm(OperatorName::embedding_projection, place(TensorRole::embedding_projection, outputs, inputs, 1), inputs,
+           outputs);
+    }
+  }
+
+  void embedding() {
+    repeats_ = 1;
+    span_ = {};
+    const TensorRole role = network_.tied_embeddings ? TensorRole::tied_embedding : TensorRole::token_embedding;
+    const double width = embedding_width();
+    const PlacedWeights row = place(role, 1, width, 1);
+    const double positions = network_.learned_positions > 0 ? 2 : 1; // a row of each table
+    add(OperatorName::token_embedding,
+        Elementwise{.bytes_per_row = row.bytes.value() * positions + hidden() * activation_bytes_});
+    project(width, hidden());
+  }
+
+  void block(const Block& block) {
+    normalise(block);
+    for (const Mixer& mixer : block.mixers) {
+      std::visit([&](const auto& kind) { this->mixer(kind); }, mixer);
+    }
+    if (!block.mixers.empty()) {
+      all_reduce();
+    }
+    if (block.feed_forward) {
+      std::visit([&](const auto& kind) { feed_forward(kind); }, *block.feed_forward);
+      all_reduce();
+    }
+  }
+
+  /// A norm reads the layer's output and the residual and writes their sum and its normalised form. The block's
+  /// vectors (norms, biases, sinks) are read here, those of experts aside.
+  void normalise(const Block& block) {
+    const double norms = static_cast<double>(block.norms);
+    Bytes vectors;
+    for_each_tensor(block, network_, [&](const Tensor& tensor) {
+      if (is_vector(tensor.role) && tensor.role != TensorRole::expert_bias) {
+        vectors += storage(deployment_.weights.vectors, tensor);
+      }
+    });
+    add(OperatorName::normalisation, Elementwise{.bytes_per_row = 4 * hidden() * norms * activation_bytes_,
+                                                 .flops_per_row = 8 * hidden() * norms,
+                                                 .weights = vectors});
+  }
+
+  void mixer(const GroupedQueryAttention& attention) {
+    const double heads = static_cast<double>(attention.heads) / tensor_;
+    const double kv_heads = static_cast<double>(kv_heads_per_rank(attention.kv_heads, deployment_.parallelism.tensor));
+    const double kv_shards = static_cast<double>(attention.kv_heads) / kv_heads;
+    const double head_dim = static_cast<double>(attention.head_dim);
+    const double value_dim = static_cast<double>(attention.value_head_dim);
+    const double query_rows =
+        static_cast<double>(attention.heads * attention.head_dim) * (attention.output_gate ? 2 : 1);
+    const double key_rows = static_cast<double>(attention.kv_heads) * head_dim;
+    const double value_rows = static_cast<double>(attention.kv_heads) * value_dim;
+    const PlacedWeights qkv = together(together(place(TensorRole::attention_query, query_rows, hidden(), tensor_),
+                                                place(TensorRole::attention_key, key_rows, hidden(), kv_shards)),
+                                       place(TensorRole::attention_value, value_rows, hidden(), kv_shards));
+    gemm(OperatorName::attention_projection, qkv, hidden(), query_rows / tensor_ + (key_rows + value_rows) / kv_shards);
+    if (network_.learned_positions == 0) {
+      elementwise(OperatorName::rotary_embedding, 2 * (heads + kv_heads) * head_dim);
+    }
+    const Bytes kv_per_token = Bytes::from_value(kv_heads * (head_dim + value_dim) * kv_bytes_);
+    add(OperatorName::kv_append, CacheWrite{kv_per_token});
+    add(OperatorName::attention, Attention{.heads = heads,
+                                           .score_dim = head_dim,
+                                           .value_dim = value_dim,
+                                           .kv_per_token = kv_per_token,
+                                           .query_elements = heads * (head_dim + value_dim),
+                                           .activation_bytes = activation_bytes_,
+                                           .window = attention.window.value_or(no_window)});
+    const double all_values = static_cast<double>(attention.heads) * value_dim;
+    gemm(OperatorName::attention_output, place(TensorRole::attention_output, hidden(), all_values, tensor_),
+         all_values / tensor_, hidden());
+  }
+
+  void mixer(const LatentAttention& attention) {
+    const double all_heads = static_cast<double>(attention.heads);
+    const double heads = all_heads / tensor_;
+    const double nope = static_cast<double>(attention.nope_head_dim);
+    const double rope = static_cast<double>(attention.rope_head_dim);
+    const double value = static_cast<double>(attention.value_head_dim);
+    const double kv_rank = static_cast<double>(attention.kv_rank);
+    const double query_rank = static_cast<double>(attention.query_rank);
+    PlacedWeights down = place(TensorRole::latent_kv_down, kv_rank + rope, hidden(), 1);
+    if (query_rank > 0) {
+      down = together(down, place(TensorRole::latent_query_down, query_rank, hidden(), 1));
+    }
+    gemm(OperatorName::latent_down, down, hidden(), kv_rank + rope + query_rank);
+    const double query_inputs = query_rank > 0 ? query_rank : hidden();
+    const TensorRole query_role = query_rank > 0 ? TensorRole::latent_query_up : TensorRole::attention_query;
+    gemm(OperatorName::latent_query_up, place(query_role, all_heads * (nope + rope), query_inputs, tensor_),
+         query_inputs, heads * (nope + rope));
+    elementwise(OperatorName::rotary_embedding, 2 * (heads + 1) * rope);
+    add(OperatorName::kv_append, CacheWrite{Bytes::from_value((kv_rank + rope) * kv_bytes_)});
+    latent_attention(heads, nope, rope, value, kv_rank,
+                     together(place(TensorRole::latent_key_up, all_heads * nope, kv_rank, tensor_),
+                              place(TensorRole::latent_value_up, all_heads * value, kv_rank, tensor_)));
+    gemm(OperatorName::attention_output, place(TensorRole::attention_output, hidden(), all_heads * value, tensor_),
+         heads * value, hidden());
+  }
+
+  void latent_attention(double heads, double nope, double rope, double value, double kv_rank, const PlacedWeights& up) {
+    Gemm expansion{.inputs = kv_rank,
+                   .outputs = heads * (nope + value),
+                   .weights = up.bytes,
+                   .weight_format = up.format,
+                   .activation_bytes = input_bytes(up.format),
+                   .output_bytes = activation_bytes_};
+    Attention attention{.heads = heads,
+                        .score_dim = kv_rank + rope,
+                        .value_dim = kv_rank,
+                        .kv_per_token = Bytes::from_value((kv_rank + rope) * kv_bytes_),
+                        .query_elements = heads * (2 * kv_rank + rope),
+                        .activation_bytes = activation_bytes_};
+    if (form_ == LatentForm::expanded) {
+      expansion.rows_include_context = true;
+      attention.score_dim = nope + rope;
+      attention.value_dim = value;
+      attention.kv_per_token = Bytes::from_value(heads * (nope + rope + value) * activation_bytes_);
+      attention.query_elements = heads * (nope + rope + value);
+    }
+    add(form_ == LatentForm::expanded ? OperatorName::latent_expand : OperatorName::latent_absorb, expansion);
+    add(OperatorName::attention, attention);
+  }
+
+  void mixer(const StateSpace& mixer) {
+    const double inner = static_cast<double>(mixer.heads * mixer.head_dim);
+    const double shared = static_cast<double>(2 * mixer.groups * mixer.state);
+    const double projected = 2 * inner + shared + static_cast<double>(mixer.heads);
+    const double state = inner * static_cast<double>(mixer.state);
+    gemm(OperatorName::scan_projection, place(TensorRole::state_space_in, projected, hidden(), tensor_), hidden(),
+         projected / tensor_);
+    // Per state element: decay, two for the input's outer product, two for the read-out.
+    scan(5 * state, state, inner + shared, static_cast<double>(mixer.convolution), 3 * inner + shared);
+    gemm(OperatorName::scan_output, place(TensorRole::state_space_out, hidden(), inner, tensor_), inner / tensor_,
+         hidden());
+  }
+
+  void mixer(const LinearAttention& mixer) {
+    const double keys = static_cast<double>(mixer.key_heads * mixer.key_head_dim);
+    const double values = static_cast<double>(mixer.value_heads * mixer.value_head_dim);
+    const double state = values * static_cast<double>(mixer.key_head_dim);
+    const double gates = static_cast<double>(2 * mixer.value_heads);
+    gemm(OperatorName::scan_projection,
+         together(place(TensorRole::linear_attention_in, 2 * keys + 2 * values, hidden(), tensor_),
+                  place(TensorRole::linear_attention_gates, gates, hidden(), tensor_)),
+         hidden(), (2 * keys + 2 * values + gates) / tensor_);
+    // Per state element: decay, two each for what the key recalls, the delta's outer product and the query's read-out.
+    scan(7 * state, state, 2 * keys + values, static_cast<double>(mixer.convolution), 2 * keys + 3 * values);
+    gemm(OperatorName::scan_output, place(TensorRole::linear_attention_out, hidden(), values, tensor_),
+         values / tensor_, hidden());
+  }
+
+  void mixer(const ShortConvolution& mixer) {
+    gemm(OperatorName::scan_projection, place(TensorRole::short_convolution_in, 3 * hidden(), hidden(), tensor_),
+         hidden(), 3 * hidden() / tensor_);
+    scan(2 * hidden(), 0, hidden(), static_cast<double>(mixer.taps), 4 * hidden());
+    gemm(OperatorName::scan_output, place(TensorRole::short_convolution_out, hidden(), hidden(), tensor_),
+         hidden() / tensor_, hidden());
+  }
+
+  /// A recurrence behind a causal convolution over `channels`. Its state is kept in 32 bits, the convolution's last
+  /// inputs in the activations' format.
+  void scan(double flops, double state_elements, double channels, double taps, double elements) {
+    const double inputs = (taps - 1) * channels;
+    add(OperatorName::scan,
+        Scan{.flops_per_token = (flops + 2 * taps * channels) / tensor_,
+             .state = Bytes::from_value((state_elements * 4 + inputs * activation_bytes_) / tensor_),
+             .weights = place(TensorRole::convolution, channels, taps, tensor_).bytes,
+             .elements_per_token = elements / tensor_,
+             .activation_bytes = activation_bytes_});
+  }
+
+  void feed_forward(const DenseFeedForward& dense) {
+    const double width = static_cast<double>(dense.width);
+    PlacedWeights up = place(TensorRole::feed_forward_up, width, hidden(), tensor_);
+    if (dense.gated) {
+      up = together(up, place(TensorRole::feed_forward_gate, width, hidden(), tensor_));
+    }
+    const double branches = dense.gated ? 2 : 1;
+    gemm(OperatorName::feed_forward_up, up, hidden(), branches * width / tensor_);
+    elementwise(OperatorName::activation, (branches + 1) * width / tensor_);
+    gemm(OperatorName::feed_forward_down, place(TensorRole::feed_forward_down, hidden(), width, tensor_),
+         width / tensor_, hidden());
+  }
+
+  void feed_forward(const MixtureOfExperts& moe) {
+    program_.expert_layers += repeats_;
+    const double experts = static_cast<double>(moe.experts);
+    gemm(OperatorName::router, place(TensorRole::router, experts, hidden(), 1), hidden(), experts);
+    routed_experts(moe);
+    if (moe.shared_width > 0) {
+      shared_experts(moe);
+    }
+  }
+
+  void routed_experts(const MixtureOfExperts& moe) {
+    const Parallelism& parallelism = deployment_.parallelism;
+    const double width_shards = static_cast<double>(expert_tensor_ranks(parallelism));
+    const double replicas = static_cast<double>(expert_replicas(parallelism));
+    const double width = static_cast<double>(moe.width) / width_shards;
+    const double branches = moe.gated ? 2 : 1;
+    PlacedWeights up = place(TensorRole::expert_up, static_cast<double>(moe.width), hidden(), width_shards);
+    if (moe.gated) {
+      up = together(up, place(TensorRole::expert_gate, static_cast<double>(moe.width), hidden(), width_shards));
+    }
+    const PlacedWeights down = place(TensorRole::expert_down, hidden(), static_cast<double>(moe.width), width_shards);
+    const double bias = moe.expert_bias ? bytes_per_element(deployment_.weights.vectors) : 0;
+    Experts experts{.experts = static_cast<double>(moe.experts),
+                    .active = static_cast<double>(moe.active),
+                    .ranks = static_cast<double>(parallelism.expert),
+                    .replicas = replicas,
+                    .inputs = hidden(),
+                    .outputs = branches * width,
+                    .weights = up.bytes + Bytes::from_value(bias * branches * width),
+                    .weight_format = up.format,
+                    .activation_bytes = activation_bytes_};
+    const double rows_here = experts.active * replicas / experts.ranks; // per row of this replica
+    exchange(moe);
+    elementwise(OperatorName::expert_dispatch, (2 * rows_here + 2) * hidden());
+    add(OperatorName::expert_up, experts);
+    elementwise(OperatorName::expert_activation, rows_here * (branches + 1) * width);
+    experts.inputs = width;
+    experts.outputs = hidden();
+    experts.weights = down.bytes + Bytes::from_value(bias * hidden());
+    experts.weight_format = down.format;
+    add(OperatorName::expert_down, experts);
+    exchange(moe);
+  }
+
+  /// Tokens travel to their experts and back only where experts are spread over more ranks than share the tokens.
+  void exchange(const MixtureOfExperts& moe) {
+    if (expert_replicas(deployment_.parallelism) > 1) {
+      add(OperatorName::all_to_all,
+          Collective{.kind = CollectiveKind::all_to_all,
+                     .bytes_per_row = static_cast<double>(moe.active) * hidden() * activation_bytes_ / tensor_,
+                     .ranks = deployment_.parallelism.expert});
+    }
+  }
+
+  void shared_experts(const MixtureOfExperts& moe) {
+    const double width = static_cast<double>(moe.shared_width);
+    const double branches = moe.gated ? 2 : 1;
+    PlacedWeights up = place(TensorRole::shared_expert_up, width, hidden(), tensor_);
+    if (moe.gated) {
+      up = together(up, place(TensorRole::shared_expert_gate, width, hidden(), tensor_));
+    }
+    double outputs = branches * width / tensor_;
+    if (moe.shared_gate) {
+      up = together(up, place(TensorRole::shared_expert_router, 1, hidden(), 1));
+      outputs += 1;
+    }
+    gemm(OperatorName::shared_expert_up, up, hidden(), outputs);
+    elementwise(OperatorName::activation, (branches + 1) * width / tensor_);
+    gemm(OperatorName::shared_expert_down, place(TensorRole::shared_expert_down, hidden(), width, tensor_),
+         width / tensor_, hidden());
+  }
+
+  [[nodiscard]] Bytes outer_vectors() const {
+    Bytes vectors;
+    for_each_outer_tensor(network_, [&](const Tensor& tensor) {
+      if (is_vector(tensor.role)) {
+        vectors += storage(deployment_.weights.vectors, tensor);
+      }
+    });
+    return vectors;
+  }
+
+  void head() {
+    repeats_ = 1;
+    span_ = {};
+    const Parallelism& parallelism = deployment_.parallelism;
+    const double vocabulary = static_cast<double>(network_.vocabulary);
+    const double width = embedding_width();
+    add(OperatorName::normalisation, Elementwise{.bytes_per_row = 2 * hidden() * activation_bytes_,
+                                                 .flops_per_row = 8 * hidden(),
+                                                 .weights = outer_vectors()});
+    project(hidden(), width);
+    const TensorRole role = network_.tied_embeddings ? TensorRole::tied_embedding : TensorRole::lm_head;
+    const PlacedWeights weights = place(role, vocabulary, width, tensor_);
+    add(OperatorName::lm_head, Gemm{.inputs = width,
+                                    .outputs = vocabulary / tensor_,
+                                    .weights = weights.bytes,
+                                    .weight_format = weights.format,
+                                    .activation_bytes = input_bytes(weights.format),
+                                    .output_bytes = activation_bytes_,
+                                    .last_rows_only = true});
+    if (parallelism.tensor > 1) {
+      add(OperatorName::all_gather, Collective{.kind = CollectiveKind::all_gather,
+                                               .bytes_per_row = vocabulary * activation_bytes_,
+                                               .ranks = parallelism.tensor,
+                                               .last_rows_only = true});
+    }
+    if (parallelism.pipeline > 1) {
+      repeats_ = static_cast<double>(parallelism.pipeline - 1);
+      add(OperatorName::pipeline_send,
+          Collective{.kind = CollectiveKind::send, .bytes_per_row = hidden() * activation_bytes_, .ranks = 2});
+    }
+  }
+
+  const Deployment& deployment_;
+  const Network& network_;
+  LatentForm form_;
+  double activation_bytes_;
+  double kv_bytes_;
+  double tensor_;
+  SchemeFacts facts_;
+  double repeats_ = 1;
+  LayerSpan span_{};
+  Program program_{};
+};
+
+} // namespace detail
+
+/// The operators of one pass of a deployment on one tensor-parallel rank, all pipeline stages in sequence.
+[[nodiscard]] inline Program lower(const Deployment& deployment, LatentForm form) {
+  return detail::Lowering(deployment, form).lower();
+}
+
+} // namespace tokenroof

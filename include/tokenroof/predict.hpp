@@ -1,0 +1,240 @@
+/// @file
+/// The facade: from a deployment and a workload to TTFT, TPOT, throughput and peak memory.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "tokenroof/deployment/check.hpp"
+#include "tokenroof/deployment/deployment.hpp"
+#include "tokenroof/estimate.hpp"
+#include "tokenroof/inference/decode.hpp"
+#include "tokenroof/inference/prefill.hpp"
+#include "tokenroof/inference/step_cost.hpp"
+#include "tokenroof/memory/ledger.hpp"
+#include "tokenroof/operators/program.hpp"
+#include "tokenroof/roofline/step_model.hpp"
+#include "tokenroof/workload/workload.hpp"
+
+namespace tokenroof {
+
+/// How far a prediction can be trusted.
+enum class Trust : std::uint8_t {
+  calibrated,  ///< the engine's constants were fitted on this device family
+  transferred, ///< constants stated for like devices
+  datasheet,   ///< physics and published rates alone
+};
+
+inline constexpr std::array<std::string_view, 3> trust_names = {"calibrated", "transferred", "datasheet"};
+
+[[nodiscard]] constexpr std::string_view name(Trust trust) { return trust_names[static_cast<std::size_t>(trust)]; }
+
+/// Why a time is absent.
+enum class Absence : std::uint8_t {
+  none,
+  does_not_fit,
+  no_compute_rate, ///< the unit has no published or fitted rate for the arithmetic
+  no_bandwidth,    ///< the memory's bandwidth is not published
+};
+
+inline constexpr std::array<std::string_view, 4> absence_names = {"none", "does_not_fit", "no_compute_rate",
+                                                                  "no_bandwidth"};
+
+[[nodiscard]] constexpr std::string_view name(Absence absence) {
+  return absence_names[static_cast<std::size_t>(absence)];
+}
+
+/// What `predict()` answers. Times are of a static batch: all sequences start together.
+struct Prediction {
+  /// From arrival to the first token out of the whole batch, prefill and head included.
+  Estimate<Seconds> ttft{};
+  /// (end to end - TTFT) / (output - 1); absent when output = 1.
+  Estimate<Seconds> tpot{};
+  /// From arrival to the last token of the whole batch.
+  Estimate<Seconds> end_to_end{};
+  /// Generated tokens a second: of one sequence while decoding (1 / TPOT), and of all sequences end to end.
+  Estimate<TokenRate> tokens_per_second_per_user{};
+  Estimate<TokenRate> tokens_per_second{};
+  /// Prompt tokens a second during prefill, all sequences.
+  Estimate<TokenRate> prefill_tokens_per_second{};
+  /// Of the fullest device.
+  Estimate<Bytes> peak_memory{};
+  Ledger ledger{};
+  /// What one device offers; absent when no size was chosen and the answer is the same for all.
+  Bytes memory_budget = absent<Bytes>();
+  bool fits = false;
+  Bytes shortfall{}; ///< by which the peak exceeds the budget
+  Absence ttft_absence = Absence::none;
+  Absence tpot_absence = Absence::none;
+  Trust trust = Trust::datasheet;
+
+  /// End-to-end seconds, for callers that want a number or an error.
+  /// Throws DoesNotFit when the deployment does not fit, InvalidSpec when a rate it needs is unknown.
+  [[nodiscard]] Seconds latency() const {
+    if (!fits) {
+      throw DoesNotFit("the deployment needs " + std::to_string(shortfall.value() / 1e9) +
+                       " GB more memory than a device offers");
+    }
+    if (!end_to_end.has_value()) {
+      throw InvalidSpec("device", "incomplete",
+                        std::string(name(ttft_absence == Absence::none ? tpot_absence : ttft_absence)));
+    }
+    return end_to_end.value;
+  }
+};
+
+/// The two step models of a deployment: they differ only where latent attention takes another form in prefill.
+struct StepModels {
+  StepModel decode{};
+  std::optional<StepModel> own_prefill{};
+
+  [[nodiscard]] const StepModel& prefill() const { return own_prefill ? *own_prefill : decode; }
+};
+
+namespace detail {
+
+[[nodiscard]] inline bool has_latent_attention(const Network& network) {
+  for (const LayerRun& run : network.layers) {
+    for (const Mixer& mixer : run.block.mixers) {
+      if (std::holds_alternative<LatentAttention>(mixer)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+} // namespace detail
+
+/// Lowers and binds a deployment for both phases. The deployment must be free of faults (`check`).
+[[nodiscard]] inline StepModels step_models(const Deployment& deployment) {
+  StepModels models{.decode = bind(lower(deployment, LatentForm::absorbed), deployment)};
+  if (detail::has_latent_attention(*deployment.network)) {
+    models.own_prefill = bind(lower(deployment, LatentForm::expanded), deployment);
+  }
+  return models;
+}
+
+/// Times of a static batch on one replica, before it is asked whether they fit.
+struct Latencies {
+  Seconds ttft{};
+  Seconds tpot = absent<Seconds>();
+  Absence ttft_absence = Absence::none;
+  Absence tpot_absence = Absence::none;
+};
+
+namespace detail {
+
+[[nodiscard]] inline Absence absence_of(const BoundStep& step, bool compute_matters) {
+  if (!step.bandwidth_known) {
+    return Absence::no_bandwidth;
+  }
+  return compute_matters && !step.compute_known ? Absence::no_compute_rate : Absence::none;
+}
+
+} // namespace detail
+
+/// TTFT and TPOT of a workload. Without a compute rate TTFT is absent, and so is the TPOT of more than one sequence;
+/// a single sequence decodes at the pace of memory, so that its TPOT stands.
+[[nodiscard]] inline Latencies latencies(const StepModels& models, const Deployment& deployment,
+                                         const Workload& workload) {
+  const std::int64_t sequences = batch_per_replica(workload.batch, deployment.parallelism);
+  const Tokens one = Tokens::from_value(1);
+  const BoundStep decode = models.decode.at(sequences, one);
+  Latencies result;
+  const bool single_token = workload.prompt <= one;
+  result.ttft_absence = detail::absence_of(decode, sequences > 1 || !single_token);
+  result.ttft = result.ttft_absence == Absence::none
+                    ? prefill_time(models.prefill(), sequences, workload.prompt, workload.context_depth,
+                                   deployment.engine->memory.batched_tokens)
+                    : absent<Seconds>();
+  const double steps = workload.output.value() - 1;
+  if (steps >= 1) {
+    result.tpot_absence = detail::absence_of(decode, sequences > 1);
+    if (result.tpot_absence == Absence::none) {
+      result.tpot = mean_decode_time(decode, workload.context_depth + workload.prompt, steps);
+    }
+  }
+  return result;
+}
+
+namespace detail {
+
+/// Decides `fits` against the chosen memory, or against every possible size when all give the same answer.
+/// Throws InvalidSpec listing the sizes when the answer depends on the one that was not chosen.
+inline void decide_fit(Prediction& prediction, const Deployment& deployment) {
+  const Device& device = deployment.cluster.device;
+  const Bytes peak = prediction.peak_memory.value;
+  if (const MemoryVariant* variant = memory(device)) {
+    prediction.memory_budget = memory_budget(*deployment.engine, *variant);
+    prediction.fits = peak <= prediction.memory_budget;
+    prediction.shortfall = larger(peak - prediction.memory_budget, Bytes());
+    return;
+  }
+  std::string sizes;
+  std::size_t fitting = 0;
+  Bytes largest;
+  for (std::size_t i = 0; i < device.memory_variant_count; ++i) {
+    const MemoryVariant& variant = device.memory_variants[i];
+    const Bytes budget = memory_budget(*deployment.engine, variant);
+    fitting += peak <= budget ? 1 : 0;
+    largest = larger(largest, budget);
+    sizes +=
+        (sizes.empty() ? "" : ", ") + std::to_string(std::llround(variant.capacity.value() / 1073741824.0)) + " GiB";
+  }
+  if (device.memory_variant_count == 0) {
+    throw InvalidSpec("device.memory", "not stated", "how much memory this device has is the buyer's choice; state it");
+  }
+  if (fitting != 0 && fitting != device.memory_variant_count) {
+    throw InvalidSpec("device.memory", "not stated",
+                      "whether this fits depends on the memory size; state one of " + sizes);
+  }
+  prediction.fits = fitting != 0;
+  prediction.shortfall = prediction.fits ? Bytes() : peak - largest;
+}
+
+inline void set_times(Prediction& prediction, const Latencies& times, const Workload& workload) {
+  const double sequences = static_cast<double>(workload.batch);
+  const Tokens one = Tokens::from_value(1);
+  prediction.ttft.value = times.ttft;
+  prediction.tpot.value = times.tpot;
+  prediction.ttft_absence = times.ttft_absence;
+  prediction.tpot_absence = times.tpot_absence;
+  const double steps = workload.output.value() - 1;
+  prediction.end_to_end.value = steps >= 1 ? times.ttft + times.tpot * steps : times.ttft;
+  prediction.tokens_per_second_per_user.value = one / times.tpot;
+  prediction.tokens_per_second.value = workload.output * sequences / prediction.end_to_end.value;
+  prediction.prefill_tokens_per_second.value = workload.prompt * sequences / times.ttft;
+}
+
+} // namespace detail
+
+/// Puts memory and times together. `models` must come from `step_models(deployment)`.
+[[nodiscard]] inline Prediction predict(const StepModels& models, const Deployment& deployment,
+                                        const Workload& workload) {
+  Prediction prediction;
+  prediction.ledger = ledger(deployment, workload);
+  prediction.peak_memory.value = peak(prediction.ledger);
+  prediction.trust = has_profile(*deployment.engine, deployment.cluster.device) ? Trust::transferred : Trust::datasheet;
+  detail::decide_fit(prediction, deployment);
+  if (!prediction.fits) {
+    prediction.ttft_absence = prediction.tpot_absence = Absence::does_not_fit;
+    return prediction;
+  }
+  detail::set_times(prediction, latencies(models, deployment, workload), workload);
+  return prediction;
+}
+
+/// TTFT, TPOT, throughput and peak memory of a workload on a deployment.
+/// Throws InvalidSpec, naming the field, for a faulty deployment or workload. Thread-safe.
+[[nodiscard]] inline Prediction predict(const Deployment& deployment, const Workload& workload) {
+  require_none(check(deployment));
+  require_none(check(workload));
+  return predict(step_models(deployment), deployment, workload);
+}
+
+} // namespace tokenroof

@@ -1,0 +1,202 @@
+/// @file
+/// Binding a program to a device and an engine, and resolving it for a step's shape.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tokenroof/deployment/deployment.hpp"
+#include "tokenroof/engine/arithmetic_choice.hpp"
+#include "tokenroof/operators/program.hpp"
+#include "tokenroof/roofline/bound_step.hpp"
+#include "tokenroof/roofline/collective.hpp"
+
+namespace tokenroof {
+
+/// What a device under an engine does for each operator of a program.
+struct StepModel {
+  Program program{};
+  EngineConstants constants{};
+  std::vector<SecondsPerFlop> per_flop{}; ///< one an operator, utilisation included; absent where no rate is known
+  SecondsPerByte per_byte{};              ///< streaming weights and activations; absent where bandwidth is unknown
+  SecondsPerByte per_kv_byte{};           ///< reading the cache
+  std::optional<Bandwidth> link{};        ///< among tensor and expert ranks, efficiency included
+  std::optional<Bandwidth> stage_link{};  ///< between pipeline stages
+  double tensor_doublings = 0;            ///< log2 of the tensor-parallel degree
+
+  /// Resolves batch and new tokens; a single new token is a decode step, more are prefill.
+  [[nodiscard]] BoundStep at(std::int64_t sequences, Tokens new_tokens) const;
+};
+
+namespace detail {
+
+/// The arithmetic an operator computes in, or nothing where it computes nothing worth a roof.
+[[nodiscard]] inline std::optional<Arithmetic> arithmetic_of(const Operator& op, const Deployment& deployment,
+                                                             const EngineConstants& constants) {
+  if (const auto* gemm = std::get_if<Gemm>(&op.shape)) {
+    return arithmetic_for(gemm->weight_format, deployment.activations, constants);
+  }
+  if (const auto* experts = std::get_if<Experts>(&op.shape)) {
+    return arithmetic_for(experts->weight_format, deployment.activations, constants);
+  }
+  if (std::holds_alternative<Attention>(op.shape) || std::holds_alternative<Scan>(op.shape)) {
+    return arithmetic_for(deployment.activations, deployment.activations, constants);
+  }
+  return std::nullopt;
+}
+
+/// Seconds a flop of an operator takes on a unit; zero where it computes nothing, absent without a rate.
+[[nodiscard]] inline SecondsPerFlop seconds_per_flop(const Operator& op, const Deployment& deployment,
+                                                     const EngineConstants& constants, const ComputeUnit* unit) {
+  const std::optional<Arithmetic> wanted = arithmetic_of(op, deployment, constants);
+  if (!wanted) {
+    return {};
+  }
+  const ChosenRate chosen = unit ? choose_rate(*unit, *wanted) : ChosenRate{};
+  if (!chosen.rate) {
+    return absent<SecondsPerFlop>();
+  }
+  double utilisation = constants.gemm_utilisation[static_cast<std::size_t>(chosen.arithmetic)];
+  if (std::holds_alternative<Experts>(op.shape)) {
+    utilisation *= constants.expert_utilisation;
+  } else if (std::holds_alternative<Attention>(op.shape)) {
+    utilisation = constants.attention_utilisation;
+  }
+  return 1.0 / (chosen.rate->value * utilisation);
+}
+
+[[nodiscard]] inline std::optional<Bandwidth> effective_link(const Cluster& cluster, std::int64_t ranks,
+                                                             const EngineConstants& constants) {
+  const std::optional<Link> link = link_of_group(cluster, ranks);
+  return link ? std::optional(link->bandwidth * constants.link_efficiency) : std::nullopt;
+}
+
+[[nodiscard]] inline SecondsPerByte reciprocal(const std::optional<Bandwidth>& bandwidth, double efficiency) {
+  return bandwidth ? SecondsPerByte(1.0 / (*bandwidth * efficiency)) : absent<SecondsPerByte>();
+}
+
+} // namespace detail
+
+/// The memory bandwidth that an engine's unit draws on a device: the memory's, or the unit's own lower limit.
+[[nodiscard]] inline std::optional<Bandwidth> bandwidth_for(const Engine& engine, const Device& device) {
+  const std::optional<Bandwidth> of_memory = memory_bandwidth(device);
+  const ComputeUnit* unit = unit_for(engine, device);
+  if (!unit || !unit->bandwidth) {
+    return of_memory;
+  }
+  return of_memory ? std::optional(smaller(*unit->bandwidth, *of_memory)) : unit->bandwidth;
+}
+
+/// Attaches a device's rates and an engine's constants to a program.
+[[nodiscard]] inline StepModel bind(Program program, const Deployment& deployment) {
+  const Engine& engine = *deployment.engine;
+  const Device& device = deployment.cluster.device;
+  const Parallelism& parallelism = deployment.parallelism;
+  StepModel model;
+  model.constants = constants_for(engine, device);
+  const ComputeUnit* unit = unit_for(engine, device);
+  model.per_flop.reserve(program.operators.size());
+  for (const Operator& op : program.operators) {
+    model.per_flop.push_back(detail::seconds_per_flop(op, deployment, model.constants, unit));
+  }
+  const std::optional<Bandwidth> bandwidth = bandwidth_for(engine, device);
+  model.per_byte = detail::reciprocal(bandwidth, model.constants.bandwidth_efficiency);
+  model.per_kv_byte = detail::reciprocal(bandwidth, model.constants.kv_bandwidth_efficiency);
+  const std::int64_t group = std::max(parallelism.tensor, parallelism.expert);
+  if (group > 1) {
+    model.link = detail::effective_link(deployment.cluster, group, model.constants);
+  }
+  if (parallelism.pipeline > 1) {
+    model.stage_link =
+        detail::effective_link(deployment.cluster, parallelism.tensor * parallelism.pipeline, model.constants);
+  }
+  model.tensor_doublings = std::log2(static_cast<double>(parallelism.tensor));
+  model.program = std::move(program);
+  return model;
+}
+
+namespace detail {
+
+[[nodiscard]] inline Seconds fixed_cost(const StepModel& model, double sequences, bool decode) {
+  const EngineConstants& c = model.constants;
+  if (!decode) {
+    return c.prefill_step + c.prefill_layer * model.program.layers;
+  }
+  const Seconds layer = c.decode_layer + c.decode_layer_per_tensor_doubling * model.tensor_doublings;
+  return c.decode_step + layer * model.program.layers + c.decode_expert_layer * model.program.expert_layers +
+         c.decode_sequence * sequences;
+}
+
+[[nodiscard]] inline Seconds communication_time(const StepModel& model, const Collective& collective,
+                                                const StepShape& step) {
+  const std::optional<Bandwidth>& link = collective.kind == CollectiveKind::send ? model.stage_link : model.link;
+  if (!link) {
+    return absent<Seconds>();
+  }
+  return collective_time(collective.kind, payload(collective, step), collective.ranks, *link,
+                         model.constants.collective_latency);
+}
+
+/// Attention in prefill approaches its utilisation with length: u(s) = u / (1 + half / s).
+[[nodiscard]] inline double attention_slowdown(const EngineConstants& constants, const StepShape& step) {
+  return step.new_tokens > 1 ? 1 + constants.attention_half_length.value() / step.new_tokens : 1;
+}
+
+[[nodiscard]] inline BoundOperator bound(const StepModel& model, std::size_t index, const StepShape& step) {
+  const Operator& op = model.program.operators[index];
+  const Work w = work(op, step);
+  const bool attention = std::holds_alternative<Attention>(op.shape);
+  BoundOperator result{.flops = w.flops * op.repeats,
+                       .flops_per_context = w.flops_per_context * op.repeats,
+                       .flops_per_masked = w.flops_per_masked * op.repeats,
+                       .bytes = (w.weights + w.activations + w.kv) * op.repeats,
+                       .bytes_per_context = w.kv_per_context * op.repeats,
+                       .window = w.window,
+                       .room = w.room,
+                       .per_flop = model.per_flop[index],
+                       .per_byte = attention ? model.per_kv_byte : model.per_byte,
+                       .name = op.name,
+                       .repeats = static_cast<float>(op.repeats)};
+  if (attention) {
+    result.per_flop *= attention_slowdown(model.constants, step);
+  }
+  if (const auto* collective = std::get_if<Collective>(&op.shape)) {
+    result.floor = communication_time(model, *collective, step) * op.repeats;
+  }
+  return result;
+}
+
+} // namespace detail
+
+inline BoundStep StepModel::at(std::int64_t sequences, Tokens new_tokens) const {
+  BoundStep step;
+  step.shape = {static_cast<double>(sequences), new_tokens.value()};
+  step.bandwidth_known = is_present(per_byte);
+  step.overhead = detail::fixed_cost(*this, step.shape.sequences, new_tokens <= Tokens::from_value(1));
+  step.constant = step.overhead;
+  step.operators.reserve(program.operators.size());
+  std::vector<BoundOperator> independent;
+  independent.reserve(program.operators.size());
+  for (std::size_t i = 0; i < program.operators.size(); ++i) {
+    BoundOperator op = detail::bound(*this, i, step.shape);
+    if (!is_present(op.per_flop)) {
+      step.compute_known = false;
+      op.per_flop = {};
+    }
+    if (is_contextual(op)) {
+      step.operators.push_back(op);
+    } else {
+      step.constant += tokenroof::time(op, Tokens());
+      independent.push_back(op);
+    }
+  }
+  step.contextual = step.operators.size();
+  step.operators.insert(step.operators.end(), independent.begin(), independent.end());
+  return step;
+}
+
+} // namespace tokenroof
