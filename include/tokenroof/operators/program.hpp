@@ -310,8 +310,8 @@ private:
 
   void feed_forward(const MixtureOfExperts& moe) {
     program_.expert_layers += repeats_;
-    const double experts = static_cast<double>(moe.experts);
-    gemm(OperatorName::router, place(TensorRole::router, experts, hidden(), 1), hidden(), experts);
+    const double choices = static_cast<double>(moe.experts);
+    gemm(OperatorName::router, place(TensorRole::router, choices, hidden(), 1), hidden(), choices);
     routed_experts(moe);
     if (moe.shared_width > 0) {
       shared_experts(moe);
@@ -330,7 +330,7 @@ private:
     }
     const PlacedWeights down = place(TensorRole::expert_down, hidden(), static_cast<double>(moe.width), width_shards);
     const double bias = moe.expert_bias ? bytes_per_element(deployment_.weights.vectors) : 0;
-    Experts experts{.experts = static_cast<double>(moe.experts),
+    Experts routed{.experts = static_cast<double>(moe.experts),
                     .active = static_cast<double>(moe.active),
                     .ranks = static_cast<double>(parallelism.expert),
                     .replicas = replicas,
@@ -339,16 +339,16 @@ private:
                     .weights = up.bytes + Bytes::from_value(bias * branches * width),
                     .weight_format = up.format,
                     .activation_bytes = activation_bytes_};
-    const double rows_here = experts.active * replicas / experts.ranks; // per row of this replica
+    const double rows_here = routed.active * replicas / routed.ranks; // per row of this replica
     exchange(moe);
     elementwise(OperatorName::expert_dispatch, (2 * rows_here + 2) * hidden());
-    add(OperatorName::expert_up, experts);
+    add(OperatorName::expert_up, routed);
     elementwise(OperatorName::expert_activation, rows_here * (branches + 1) * width);
-    experts.inputs = width;
-    experts.outputs = hidden();
-    experts.weights = down.bytes + Bytes::from_value(bias * hidden());
-    experts.weight_format = down.format;
-    add(OperatorName::expert_down, experts);
+    routed.inputs = width;
+    routed.outputs = hidden();
+    routed.weights = down.bytes + Bytes::from_value(bias * hidden());
+    routed.weight_format = down.format;
+    add(OperatorName::expert_down, routed);
     exchange(moe);
   }
 

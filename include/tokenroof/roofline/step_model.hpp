@@ -40,8 +40,8 @@ namespace detail {
   if (const auto* gemm = std::get_if<Gemm>(&op.shape)) {
     return arithmetic_for(gemm->weight_format, deployment.activations, constants);
   }
-  if (const auto* experts = std::get_if<Experts>(&op.shape)) {
-    return arithmetic_for(experts->weight_format, deployment.activations, constants);
+  if (const auto* grouped = std::get_if<Experts>(&op.shape)) {
+    return arithmetic_for(grouped->weight_format, deployment.activations, constants);
   }
   if (std::holds_alternative<Attention>(op.shape) || std::holds_alternative<Scan>(op.shape)) {
     return arithmetic_for(deployment.activations, deployment.activations, constants);
