@@ -22,3 +22,8 @@ install(
   FILES "${PROJECT_BINARY_DIR}/tokenroof-config.cmake" "${PROJECT_BINARY_DIR}/tokenroof-config-version.cmake"
   DESTINATION "${TOKENROOF_CMAKE_DIR}"
 )
+
+set(TOKENROOF_PC_DIR "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH TOKENROOF_PC_PREFIX "/prefix/${TOKENROOF_PC_DIR}" "/prefix")
+configure_file("${PROJECT_SOURCE_DIR}/src/cmake/tokenroof.pc.in" "${PROJECT_BINARY_DIR}/tokenroof.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/tokenroof.pc" DESTINATION "${TOKENROOF_PC_DIR}")

@@ -1,0 +1,23 @@
+# Compiles, links and runs a program with what pkg-config says, from an installed tree that was moved.
+cmake_minimum_required(VERSION 3.25)
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${ARGN}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+file(COPY "${PREFIX}/" DESTINATION "${WORK}/moved")
+set(ENV{PKG_CONFIG_PATH} "${WORK}/moved/${LIBDIR}/pkgconfig")
+run("${PKG_CONFIG}" --cflags --libs tokenroof)
+if(NOT output MATCHES "${WORK}/moved")
+  message(FATAL_ERROR "pkg-config does not follow the moved tree: ${output}")
+endif()
+separate_arguments(arguments UNIX_COMMAND "${output}")
+separate_arguments(flags UNIX_COMMAND "${FLAGS}")
+run("${COMPILER}" -std=c++20 ${flags} "${SOURCE}" -o "${WORK}/consumer" ${arguments})
+set(ENV{LD_LIBRARY_PATH} "${WORK}/moved/${LIBDIR}")
+run("${WORK}/consumer")
