@@ -112,7 +112,7 @@ struct TextStyle {
 
 /// A number in the given style; independent of the locale, which a report's reader does not share.
 [[nodiscard]] inline std::string number_text(double number, int decimals = -1) {
-  std::array<char, 400> buffer; // the longest fixed double has 309 digits before the point
+  std::array<char, 400> buffer{}; // the longest fixed double has 309 digits before the point
   const double magnitude = std::abs(number);
   const bool significant = decimals < 0;
   const bool extreme = significant && magnitude != 0 && !(magnitude >= 1e-4 && magnitude < 1e15);

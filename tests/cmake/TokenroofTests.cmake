@@ -1,6 +1,19 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+# Not every distribution packages rapidcheck with a CMake file; without it the properties are left out, loudly.
+find_package(rapidcheck QUIET)
+if(NOT TARGET rapidcheck_gtest)
+  find_library(TOKENROOF_RAPIDCHECK rapidcheck)
+  find_path(TOKENROOF_RAPIDCHECK_INCLUDE rapidcheck/gtest.h)
+  mark_as_advanced(TOKENROOF_RAPIDCHECK TOKENROOF_RAPIDCHECK_INCLUDE)
+  if(TOKENROOF_RAPIDCHECK AND TOKENROOF_RAPIDCHECK_INCLUDE)
+    add_library(rapidcheck_gtest INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(rapidcheck_gtest INTERFACE "${TOKENROOF_RAPIDCHECK}")
+    target_include_directories(rapidcheck_gtest INTERFACE "${TOKENROOF_RAPIDCHECK_INCLUDE}")
+  endif()
+endif()
+
 # tokenroof_add_test(NAME SOURCES file... [LIBRARIES target...] [ONE_ENTRY])
 #
 # One GoogleTest executable `NAME_tests`; each test in it is a ctest entry `NAME.Suite.Test`. ONE_ENTRY makes the whole

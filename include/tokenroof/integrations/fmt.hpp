@@ -47,7 +47,7 @@ public:
   template <typename Printed, typename Context>
   auto format(const Printed& printed, Context& context) const {
     const std::string text = to_text(printed, style_);
-    const std::size_t width = static_cast<std::size_t>(width_);
+    const auto width = static_cast<std::size_t>(width_);
     const std::size_t padding = text.size() < width ? width - text.size() : 0;
     const std::size_t before = alignment_ == '>' ? padding : alignment_ == '^' ? padding / 2 : 0;
     auto out = context.out();
