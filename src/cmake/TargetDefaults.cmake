@@ -14,8 +14,6 @@ function(tokenroof_target_defaults target)
     -Wextra
     -Wpedantic
     -Wconversion
-    -Wsign-conversion
-    -Wdouble-promotion
     -Wshadow
     -Wnon-virtual-dtor
     -Wold-style-cast

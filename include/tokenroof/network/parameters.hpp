@@ -69,10 +69,10 @@ namespace detail {
   return role == TensorRole::token_embedding || role == TensorRole::position_embedding;
 }
 
-/// Experts one token activates, of those there are; nothing to divide where the layer has none.
-[[nodiscard]] inline Count active_share(const Block& block, Count experts) {
+/// Parameters of the experts that one token activates, of those of all; nothing to divide where the layer has none.
+[[nodiscard]] inline Count active_share(const Block& block, Count expert_parameters) {
   const auto* moe = block.feed_forward ? std::get_if<MixtureOfExperts>(&*block.feed_forward) : nullptr;
-  return moe != nullptr && moe->experts > 0 ? experts / moe->experts * moe->active : 0;
+  return moe != nullptr && moe->experts > 0 ? expert_parameters / moe->experts * moe->active : 0;
 }
 
 } // namespace detail
