@@ -119,47 +119,19 @@ namespace detail {
   return models;
 }
 
-/// Times of a static batch on one replica, before it is asked whether they fit.
-struct Latencies {
-  Seconds ttft{};
-  Seconds tpot = absent<Seconds>();
-  Absence ttft_absence = Absence::none;
-  Absence tpot_absence = Absence::none;
+/// Both phases of a workload on one replica with all rates resolved; what remains free is the context.
+struct BoundPhases {
+  BoundPrefill prefill{};
+  BoundStep decode{};
 };
 
-namespace detail {
-
-[[nodiscard]] inline Absence absence_of(const BoundStep& step, bool compute_matters) {
-  if (!step.bandwidth_known) {
-    return Absence::no_bandwidth;
-  }
-  return compute_matters && !step.compute_known ? Absence::no_compute_rate : Absence::none;
-}
-
-} // namespace detail
-
-/// TTFT and TPOT of a workload. Without a compute rate TTFT is absent, and so is the TPOT of more than one sequence;
-/// a single sequence decodes at the pace of memory, so that its TPOT stands.
-[[nodiscard]] inline Latencies latencies(const StepModels& models, const Deployment& deployment,
-                                         const Workload& workload) {
+/// Resolves both phases for a workload's batch and prompt.
+[[nodiscard]] inline BoundPhases bind_phases(const StepModels& models, const Deployment& deployment,
+                                             const Workload& workload) {
   const std::int64_t sequences = batch_per_replica(workload.batch, deployment.parallelism);
-  const Tokens one = Tokens::from_value(1);
-  const BoundStep decode = models.decode.at(sequences, one);
-  Latencies result;
-  const bool single_token = workload.prompt <= one;
-  result.ttft_absence = detail::absence_of(decode, sequences > 1 || !single_token);
-  result.ttft = result.ttft_absence == Absence::none
-                    ? prefill_time(models.prefill(), sequences, workload.prompt, workload.context_depth,
-                                   deployment.engine->memory.batched_tokens)
-                    : absent<Seconds>();
-  const double steps = workload.output.value() - 1;
-  if (steps >= 1) {
-    result.tpot_absence = detail::absence_of(decode, sequences > 1);
-    if (result.tpot_absence == Absence::none) {
-      result.tpot = mean_decode_time(decode, workload.context_depth + workload.prompt, steps);
-    }
-  }
-  return result;
+  const Tokens limit = deployment.engine->memory.batched_tokens;
+  return {.prefill = bind_prefill(models.prefill(), sequences, workload.prompt, limit),
+          .decode = models.decode.at(sequences, Tokens::from_value(1))};
 }
 
 namespace detail {
@@ -197,35 +169,51 @@ inline void decide_fit(Prediction& prediction, const Deployment& deployment) {
   prediction.shortfall = prediction.fits ? Bytes() : peak - largest;
 }
 
-inline void set_times(Prediction& prediction, const Latencies& times, const Workload& workload) {
+/// Why a step has no time. A single sequence that adds a single token moves at the pace of memory, so that an unknown
+/// compute rate does not matter to it.
+[[nodiscard]] inline Absence absence_of(const BoundStep& step) {
+  if (!step.bandwidth_known) {
+    return Absence::no_bandwidth;
+  }
+  return step.shape.rows() > 1 && !step.compute_known ? Absence::no_compute_rate : Absence::none;
+}
+
+inline void set_times(Prediction& prediction, const BoundPhases& phases, const Workload& workload) {
   const double sequences = static_cast<double>(workload.batch);
-  const Tokens one = Tokens::from_value(1);
-  prediction.ttft.value = times.ttft;
-  prediction.tpot.value = times.tpot;
-  prediction.ttft_absence = times.ttft_absence;
-  prediction.tpot_absence = times.tpot_absence;
   const double steps = workload.output.value() - 1;
-  prediction.end_to_end.value = steps >= 1 ? times.ttft + times.tpot * steps : times.ttft;
-  prediction.tokens_per_second_per_user.value = one / times.tpot;
+  prediction.ttft_absence = absence_of(phases.prefill.pass);
+  if (prediction.ttft_absence == Absence::none) {
+    prediction.ttft.value = phases.prefill.time(workload.context_depth);
+    prediction.prefill_tokens_per_second.value = workload.prompt * sequences / prediction.ttft.value;
+  }
+  if (steps < 1) {
+    prediction.end_to_end = prediction.ttft;
+  } else {
+    prediction.tpot_absence = absence_of(phases.decode);
+    if (prediction.tpot_absence == Absence::none) {
+      prediction.tpot.value = mean_decode_time(phases.decode, workload.context_depth + workload.prompt, steps);
+    }
+    prediction.end_to_end.value = prediction.ttft.value + prediction.tpot.value * steps;
+    prediction.tokens_per_second_per_user.value = Tokens::from_value(1) / prediction.tpot.value;
+  }
   prediction.tokens_per_second.value = workload.output * sequences / prediction.end_to_end.value;
-  prediction.prefill_tokens_per_second.value = workload.prompt * sequences / times.ttft;
 }
 
 } // namespace detail
 
-/// Puts memory and times together. `models` must come from `step_models(deployment)`.
-[[nodiscard]] inline Prediction predict(const StepModels& models, const Deployment& deployment,
+/// Puts memory and times together. `phases` must come from `bind_phases` of the same deployment, batch and prompt.
+[[nodiscard]] inline Prediction predict(const BoundPhases& phases, const Deployment& deployment,
                                         const Workload& workload) {
   Prediction prediction;
   prediction.ledger = ledger(deployment, workload);
   prediction.peak_memory.value = peak(prediction.ledger);
   prediction.trust = has_profile(*deployment.engine, deployment.cluster.device) ? Trust::transferred : Trust::datasheet;
   detail::decide_fit(prediction, deployment);
-  if (!prediction.fits) {
+  if (prediction.fits) {
+    detail::set_times(prediction, phases, workload);
+  } else {
     prediction.ttft_absence = prediction.tpot_absence = Absence::does_not_fit;
-    return prediction;
   }
-  detail::set_times(prediction, latencies(models, deployment, workload), workload);
   return prediction;
 }
 
@@ -234,7 +222,7 @@ inline void set_times(Prediction& prediction, const Latencies& times, const Work
 [[nodiscard]] inline Prediction predict(const Deployment& deployment, const Workload& workload) {
   require_none(check(deployment));
   require_none(check(workload));
-  return predict(step_models(deployment), deployment, workload);
+  return predict(bind_phases(step_models(deployment), deployment, workload), deployment, workload);
 }
 
 } // namespace tokenroof

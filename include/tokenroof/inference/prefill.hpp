@@ -40,23 +40,40 @@ struct PrefillPlan {
           .chunk = prompt};
 }
 
-/// Seconds until the last prompt of a batch is through, each sequence having `context` tokens cached before.
-[[nodiscard]] inline Seconds prefill_time(const StepModel& model, std::int64_t sequences, Tokens prompt, Tokens context,
-                                          Tokens batched_tokens) {
-  const PrefillPlan plan = plan_prefill(sequences, prompt, batched_tokens);
-  const BoundStep pass = model.at(plan.sequences_per_pass, plan.chunk);
-  Seconds one_pass;
-  for (std::int64_t i = 0; i < plan.chunks; ++i) {
-    one_pass += pass.time(context + plan.chunk * static_cast<double>(i));
+/// The passes of a prefill with all rates resolved; the context each sequence already has is still free.
+struct BoundPrefill {
+  PrefillPlan plan{};
+  BoundStep pass{};
+  BoundStep last_chunk{};          ///< when `plan.last_chunk` is not zero
+  BoundStep remaining_sequences{}; ///< when `plan.remaining_sequences` is not zero
+
+  /// Seconds until the last prompt of the batch is through, each sequence having `context` tokens cached before.
+  [[nodiscard]] Seconds time(Tokens context) const {
+    Seconds one_pass;
+    for (std::int64_t i = 0; i < plan.chunks; ++i) {
+      one_pass += pass.time(context + plan.chunk * static_cast<double>(i));
+    }
+    if (plan.last_chunk.value() > 0) {
+      one_pass += last_chunk.time(context + plan.chunk * static_cast<double>(plan.chunks));
+    }
+    const Seconds whole = one_pass * static_cast<double>(plan.passes);
+    return plan.remaining_sequences > 0 ? whole + remaining_sequences.time(context) : whole;
   }
+};
+
+/// Resolves the prefill of `sequences` prompts. A `batched_tokens` of zero is no limit.
+[[nodiscard]] inline BoundPrefill bind_prefill(const StepModel& model, std::int64_t sequences, Tokens prompt,
+                                               Tokens batched_tokens) {
+  BoundPrefill prefill{.plan = plan_prefill(sequences, prompt, batched_tokens)};
+  const PrefillPlan& plan = prefill.plan;
+  prefill.pass = model.at(plan.sequences_per_pass, plan.chunk);
   if (plan.last_chunk.value() > 0) {
-    one_pass += model.at(plan.sequences_per_pass, plan.last_chunk).time(context + prompt - plan.last_chunk);
+    prefill.last_chunk = model.at(plan.sequences_per_pass, plan.last_chunk);
   }
-  Seconds total = one_pass * static_cast<double>(plan.passes);
   if (plan.remaining_sequences > 0) {
-    total += model.at(plan.remaining_sequences, plan.chunk).time(context);
+    prefill.remaining_sequences = model.at(plan.remaining_sequences, plan.chunk);
   }
-  return total;
+  return prefill;
 }
 
 } // namespace tokenroof

@@ -331,14 +331,14 @@ private:
     const PlacedWeights down = place(TensorRole::expert_down, hidden(), static_cast<double>(moe.width), width_shards);
     const double bias = moe.expert_bias ? bytes_per_element(deployment_.weights.vectors) : 0;
     Experts routed{.experts = static_cast<double>(moe.experts),
-                    .active = static_cast<double>(moe.active),
-                    .ranks = static_cast<double>(parallelism.expert),
-                    .replicas = replicas,
-                    .inputs = hidden(),
-                    .outputs = branches * width,
-                    .weights = up.bytes + Bytes::from_value(bias * branches * width),
-                    .weight_format = up.format,
-                    .activation_bytes = activation_bytes_};
+                   .active = static_cast<double>(moe.active),
+                   .ranks = static_cast<double>(parallelism.expert),
+                   .replicas = replicas,
+                   .inputs = hidden(),
+                   .outputs = branches * width,
+                   .weights = up.bytes + Bytes::from_value(bias * branches * width),
+                   .weight_format = up.format,
+                   .activation_bytes = activation_bytes_};
     const double rows_here = routed.active * replicas / routed.ranks; // per row of this replica
     exchange(moe);
     elementwise(OperatorName::expert_dispatch, (2 * rows_here + 2) * hidden());

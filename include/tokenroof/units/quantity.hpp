@@ -48,27 +48,29 @@ using Seconds = dimensions::BaseQuantity<dimensions::Time>;
 using Joules = dimensions::BaseQuantity<dimensions::Energy>;
 using UsDollars = dimensions::BaseQuantity<dimensions::Money>;
 
-using Bandwidth = dimensions::Ratio<Bytes, Seconds>;     ///< bytes per second
-using ComputeRate = dimensions::Ratio<Flops, Seconds>;   ///< floating-point (or integer) operations per second
-using TokenRate = dimensions::Ratio<Tokens, Seconds>;    ///< tokens per second
-using Watts = dimensions::Ratio<Joules, Seconds>;        ///< joules per second
-using Price = dimensions::Ratio<UsDollars, Seconds>;     ///< US dollars per second
+using Bandwidth = dimensions::Ratio<Bytes, Seconds>;   ///< bytes per second
+using ComputeRate = dimensions::Ratio<Flops, Seconds>; ///< floating-point (or integer) operations per second
+using TokenRate = dimensions::Ratio<Tokens, Seconds>;  ///< tokens per second
+using Watts = dimensions::Ratio<Joules, Seconds>;      ///< joules per second
+using Price = dimensions::Ratio<UsDollars, Seconds>;   ///< US dollars per second
 using ArithmeticIntensity = dimensions::Ratio<Flops, Bytes>;
 using BytesPerToken = dimensions::Ratio<Bytes, Tokens>;
 using FlopsPerToken = dimensions::Ratio<Flops, Tokens>;
 using SecondsPerByte = dimensions::Ratio<Seconds, Bytes>;
 using SecondsPerFlop = dimensions::Ratio<Seconds, Flops>;
 
-/// The smaller of two quantities; the second where the first is absent. (std::min returns a reference.)
+// Both work on the bare values: choosing between quantities would be a branch, which keeps loops from being vectorised.
+
+/// The smaller of two quantities; the second where the first is absent.
 template <typename Quantity>
 [[nodiscard]] constexpr Quantity smaller(const Quantity& a, const Quantity& b) {
-  return a < b ? a : b;
+  return Quantity::from_value(a.value() < b.value() ? a.value() : b.value());
 }
 
 /// The larger of two quantities; the second where the first is absent.
 template <typename Quantity>
 [[nodiscard]] constexpr Quantity larger(const Quantity& a, const Quantity& b) {
-  return a > b ? a : b;
+  return Quantity::from_value(a.value() > b.value() ? a.value() : b.value());
 }
 
 } // namespace tokenroof
