@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -78,27 +78,27 @@ inline constexpr std::array symbols_of<SecondsPerFlop> = {Symbol{"s/FLOP", 1}};
 template <typename Quantity>
 concept Printable = !symbols_of<Quantity>.empty();
 
-/// The symbol of that text, or null where the quantity has none such (`ms` of a quantity of bytes).
+/// The symbol of that text, or nothing where the quantity has none such (`ms` of a quantity of bytes).
 template <Printable Quantity>
-[[nodiscard]] constexpr const Symbol* find_symbol(std::string_view text) {
+[[nodiscard]] constexpr std::optional<Symbol> find_symbol(std::string_view text) {
   for (const Symbol& symbol : symbols_of<Quantity>) {
     if (symbol.text == text) {
-      return &symbol;
+      return symbol;
     }
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 /// The largest automatic symbol that leaves the number at 1 or above; the smallest where none does. The base unit for 0.
 template <Printable Quantity>
-[[nodiscard]] constexpr const Symbol& natural_symbol(const Quantity& quantity) {
+[[nodiscard]] constexpr Symbol natural_symbol(const Quantity& quantity) {
   const double value = quantity.value() < 0 ? -quantity.value() : quantity.value();
-  const Symbol* chosen = nullptr;
+  std::optional<Symbol> chosen;
   for (const Symbol& symbol : symbols_of<Quantity>) {
     // Half a unit of the fourth digit below: 999.96 ms reads 1 s, not 1000 ms.
-    if (symbol.automatic &&
-        (chosen == nullptr || value >= symbol.factor * (1 - 0.5e-4) || (value == 0 && symbol.factor <= 1))) {
-      chosen = &symbol;
+    const bool reached = value >= symbol.factor * (1 - 0.5e-4) || (value == 0 && symbol.factor <= 1);
+    if (symbol.automatic && (!chosen || reached)) {
+      chosen = symbol;
     }
   }
   return *chosen;
@@ -106,7 +106,7 @@ template <Printable Quantity>
 
 /// How to print a quantity. Left alone: the natural symbol and four significant digits.
 struct TextStyle {
-  const Symbol* symbol = nullptr;
+  std::optional<Symbol> symbol{};
   int decimals = -1; ///< digits after the point; negative: four significant digits, trailing zeros dropped
 };
 
@@ -149,15 +149,15 @@ template <Printable Quantity>
   if (!is_present(quantity)) {
     return "absent";
   }
-  const Symbol& symbol = style.symbol != nullptr ? *style.symbol : natural_symbol(quantity);
+  const Symbol symbol = style.symbol ? *style.symbol : natural_symbol(quantity);
   return number_text(quantity.value() / symbol.factor, style.decimals) + ' ' + std::string(symbol.text);
 }
 
 /// "230 ms [190, 280]", the interval in the unit of the value; "230 ms" without one; "absent" without a value.
 template <Printable Quantity>
 [[nodiscard]] std::string to_text(const Estimate<Quantity>& estimate, TextStyle style = {}) {
-  if (estimate.has_value() && style.symbol == nullptr) {
-    style.symbol = &natural_symbol(estimate.value);
+  if (estimate.has_value() && !style.symbol) {
+    style.symbol = natural_symbol(estimate.value);
   }
   std::string text = to_text(estimate.value, style);
   if (estimate.has_value() && estimate.has_interval()) {

@@ -25,8 +25,8 @@ RC_GTEST_PROP(NumberText, KeepsFourSignificantDigits, ()) {
 RC_GTEST_PROP(ToText, ReadsBackThroughItsOwnSymbol, ()) {
   const Seconds seconds = Seconds::from_value(*magnitudes());
   const std::string text = to_text(seconds);
-  const Symbol* symbol = find_symbol<Seconds>(text.substr(text.find(' ') + 1));
-  RC_ASSERT(symbol != nullptr);
+  const std::optional<Symbol> symbol = find_symbol<Seconds>(text.substr(text.find(' ') + 1));
+  RC_ASSERT(symbol.has_value());
   const double read_back = std::strtod(text.c_str(), nullptr) * symbol->factor;
   RC_ASSERT(std::abs(read_back - seconds.value()) <= 0.5001e-3 * seconds.value());
 }

@@ -37,7 +37,7 @@ public:
     }
     if (at != unit) {
       style_.symbol = find_symbol<Quantity>(std::string_view(unit, static_cast<std::size_t>(at - unit)));
-      if (style_.symbol == nullptr) {
+      if (!style_.symbol) {
         throw fmt::format_error("the quantity has no such unit");
       }
     }
