@@ -153,7 +153,7 @@ inline void decide_fit(Prediction& prediction, const Deployment& deployment) {
   for (std::size_t i = 0; i < device.memory_variant_count; ++i) {
     const MemoryVariant& variant = device.memory_variants[i];
     const Bytes budget = memory_budget(*deployment.engine, variant);
-    fitting += peak <= budget ? 1 : 0;
+    fitting += peak <= budget ? 1U : 0U;
     largest = larger(largest, budget);
     sizes +=
         (sizes.empty() ? "" : ", ") + std::to_string(std::llround(variant.capacity.value() / 1073741824.0)) + " GiB";

@@ -14,6 +14,7 @@ function(tokenroof_target_defaults target)
     -Wextra
     -Wpedantic
     -Wconversion
+    -Wsign-conversion
     -Wshadow
     -Wnon-virtual-dtor
     -Wold-style-cast

@@ -21,7 +21,7 @@ namespace detail {
 /// Adds an operator's time at each context to `sums`. The constant trip count and the local copy of the operator are
 /// what lets compilers vectorise this at -O2.
 [[gnu::always_inline]] inline void add_times(const BoundOperator& bound, const Tile& contexts, Tile& sums) {
-  const BoundOperator op = bound;
+  const BoundOperator op = bound; // NOLINT(performance-unnecessary-copy-initialization)
   for (std::size_t i = 0; i < tile_size; ++i) {
     sums[i] += time(op, Tokens::from_value(contexts[i])).value();
   }
