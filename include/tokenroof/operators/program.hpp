@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <variant>
@@ -48,11 +50,7 @@ public:
   [[nodiscard]] Program lower() && {
     program_.layers = static_cast<double>(layer_count(network_));
     embedding();
-    for_each_run(network_, [&](const LayerRun& run, const LayerSpan& span) {
-      span_ = span;
-      repeats_ = static_cast<double>(run.count);
-      block(run.block);
-    });
+    layers();
     head();
     return std::move(program_);
   }
@@ -60,21 +58,54 @@ public:
 private:
   void add(OperatorName name, OperatorShape shape) { program_.operators.push_back({name, repeats_, std::move(shape)}); }
 
-  /// One of `shards` equal parts of a matrix: bytes are the mean over the run's layers, where a scheme mixes formats
-  /// among them, and the format is the commonest.
+  /// Equal blocks become one set of operators wherever they stand: alternating layers would make two of every pair else.
+  void layers() {
+    std::vector<LayerSpan> spans;
+    spans.reserve(network_.layers.size());
+    for_each_run(network_, [&](const LayerRun&, const LayerSpan& span) { spans.push_back(span); });
+    std::vector<bool> lowered(spans.size());
+    for (std::size_t first = 0; first < spans.size(); ++first) {
+      if (lowered[first]) {
+        continue;
+      }
+      const Block& kind = network_.layers[first].block;
+      spans_.clear();
+      repeats_ = 0;
+      for (std::size_t run = first; run < spans.size(); ++run) {
+        if (run == first || (!lowered[run] && network_.layers[run].block == kind)) {
+          lowered[run] = true;
+          spans_.push_back(spans[run]);
+          repeats_ += static_cast<double>(spans[run].count);
+        }
+      }
+      block(kind);
+    }
+  }
+
+  /// What lies outside the layers is there once.
+  void outside_layers() {
+    repeats_ = 1;
+    spans_.assign(1, LayerSpan{});
+  }
+
+  /// One of `shards` equal parts of a matrix: bytes are the mean over the layers of its kind, where a scheme mixes
+  /// formats among them, and the format is the commonest.
   [[nodiscard]] PlacedWeights place(TensorRole role, double rows, double row_length, double shards) const {
     const Tensor matrix{role, static_cast<Count>(rows), static_cast<Count>(row_length)};
-    PlacedWeights placed;
-    Count most = 0;
-    for_each_format(deployment_.weights, facts_, matrix, span_, [&](const Format& format, Count layers) {
-      placed.bytes += storage(format, matrix) * static_cast<double>(layers);
-      if (layers > most) {
-        most = layers;
-        placed.format = format;
-      }
-    });
-    placed.bytes /= static_cast<double>(span_.count) * shards;
-    return placed;
+    std::array<std::pair<const Format*, Count>, WeightScheme::most_rules + 2> uses{};
+    Bytes bytes;
+    for (const LayerSpan& span : spans_) {
+      for_each_format(deployment_.weights, facts_, matrix, span, [&](const Format& format, Count layers) {
+        bytes += storage(format, matrix) * static_cast<double>(layers);
+        const auto use = std::find_if(uses.begin(), uses.end() - 1,
+                                      [&](const auto& known) { return !known.first || known.first == &format; });
+        use->first = &format;
+        use->second += layers;
+      });
+    }
+    const auto commonest =
+        std::max_element(uses.begin(), uses.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    return {bytes / (repeats_ * shards), *commonest->first};
   }
 
   [[nodiscard]] static PlacedWeights together(PlacedWeights a, const PlacedWeights& b) {
@@ -126,8 +157,7 @@ private:
   }
 
   void embedding() {
-    repeats_ = 1;
-    span_ = {};
+    outside_layers();
     const TensorRole role = network_.tied_embeddings ? TensorRole::tied_embedding : TensorRole::token_embedding;
     const double width = embedding_width();
     const PlacedWeights row = place(role, 1, width, 1);
@@ -391,8 +421,7 @@ private:
   }
 
   void head() {
-    repeats_ = 1;
-    span_ = {};
+    outside_layers();
     const Parallelism& parallelism = deployment_.parallelism;
     const double vocabulary = static_cast<double>(network_.vocabulary);
     const double width = embedding_width();
@@ -430,7 +459,7 @@ private:
   double tensor_;
   SchemeFacts facts_;
   double repeats_ = 1;
-  LayerSpan span_{};
+  std::vector<LayerSpan> spans_{};
   Program program_{};
 };
 
