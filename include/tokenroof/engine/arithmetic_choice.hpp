@@ -16,8 +16,9 @@ struct ChosenRate {
 
 namespace detail {
 
-/// What stands in for an arithmetic that a unit lacks, best first: operands are widened, never narrowed.
-/// 16-bit formats stand in for each other, as runtimes convert between them.
+/// What stands in for an arithmetic that a unit lacks, best first. Operands are widened, but for what runtimes do
+/// themselves: 16-bit formats stand in for each other, the few 32-bit matrices (routers) are rounded to them, and a unit
+/// that is known for 8-bit integers alone (an NPU) computes everything in those.
 constexpr std::array<Arithmetic, 4> substitutes(Arithmetic wanted) {
   using enum Arithmetic;
   switch (wanted) {
@@ -36,13 +37,13 @@ constexpr std::array<Arithmetic, 4> substitutes(Arithmetic wanted) {
   case fp16_accumulate16:
     return {fp16, bf16, fp32, fp32};
   case bf16:
-    return {fp16, tf32, fp32, fp32};
+    return {fp16, tf32, fp32, int8};
   case fp16:
-    return {bf16, tf32, fp32, fp32};
+    return {bf16, tf32, fp32, int8};
   case tf32:
-    return {fp32, fp32, fp32, fp32};
+    return {fp32, bf16, fp16, fp64};
   case fp32:
-    return {fp64, fp64, fp64, fp64};
+    return {tf32, bf16, fp16, int8};
   case fp64:
     return {fp64, fp64, fp64, fp64};
   }
@@ -73,9 +74,8 @@ constexpr std::array<Arithmetic, 4> substitutes(Arithmetic wanted) {
   };
   switch (weights.encoding) {
   case Encoding::ggml:
-    return constants.ggml_arithmetic.value_or(half(activations.arithmetic));
   case Encoding::weight_only:
-    return half(activations.arithmetic);
+    return constants.quantised_arithmetic.value_or(half(activations.arithmetic));
   case Encoding::plain:
   case Encoding::scaled:
     return half(weights.arithmetic);

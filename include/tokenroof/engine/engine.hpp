@@ -56,8 +56,9 @@ struct EngineConstants {
   Seconds prefill_step{};
   /// What 16-bit weights are multiplied in when not in their own arithmetic (GeForce: fp16 with 16-bit accumulation).
   std::optional<Arithmetic> half_arithmetic{};
-  /// What ggml blocks are multiplied in; none: the activations' arithmetic.
-  std::optional<Arithmetic> ggml_arithmetic{};
+  /// What ggml and other weight-only blocks are multiplied in, by kernels that quantise activations on the fly
+  /// (llama.cpp's integer kernels, XNNPACK's dynamic ones); none: the activations' arithmetic.
+  std::optional<Arithmetic> quantised_arithmetic{};
 
   friend bool operator==(const EngineConstants&, const EngineConstants&) = default;
 };
@@ -135,7 +136,7 @@ struct Engine {
 /// The neutral engine: every efficiency 1, no overhead. What physics allows at best.
 [[nodiscard]] inline const Shared<Engine>& roofline_engine() {
   static const Shared<Engine> engine(Engine{
-      .profiles = {EngineProfile{.constants = EngineConstants{.ggml_arithmetic = Arithmetic::int8}}},
+      .profiles = {EngineProfile{.constants = EngineConstants{.quantised_arithmetic = Arithmetic::int8}}},
   });
   return engine;
 }
