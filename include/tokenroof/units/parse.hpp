@@ -1,0 +1,89 @@
+/// @file
+/// Sizes as people write them: "64GiB", "64 GB", "64".
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "tokenroof/units/quantity.hpp"
+
+namespace tokenroof {
+
+namespace detail {
+
+struct SizeUnit {
+  std::string_view name; ///< in lower case
+  double bytes;
+};
+
+/// A single letter is binary, as memory is counted. No unit means GiB: a memory of "64" is 64 GiB.
+inline constexpr std::array<SizeUnit, 14> size_units = {{{"", 1073741824.0},
+                                                         {"b", 1.0},
+                                                         {"k", 1024.0},
+                                                         {"m", 1048576.0},
+                                                         {"g", 1073741824.0},
+                                                         {"t", 1099511627776.0},
+                                                         {"kb", 1e3},
+                                                         {"mb", 1e6},
+                                                         {"gb", 1e9},
+                                                         {"tb", 1e12},
+                                                         {"kib", 1024.0},
+                                                         {"mib", 1048576.0},
+                                                         {"gib", 1073741824.0},
+                                                         {"tib", 1099511627776.0}}};
+
+[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+[[nodiscard]] constexpr char lower_case(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+[[nodiscard]] constexpr bool equal_but_for_case(std::string_view text, std::string_view lower) {
+  if (text.size() != lower.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (lower_case(text[i]) != lower[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+} // namespace detail
+
+/// The bytes that a text such as "64GiB", "80 GB", "1.5TiB" or "512MiB" means; nothing if it means none.
+/// Decimal and binary units mean what they say; a number without a unit is in GiB.
+[[nodiscard]] constexpr std::optional<Bytes> parse_bytes(std::string_view text) {
+  constexpr std::size_t most_digits = 15; // below 2^53: the digits are exact
+  double digits = 0;
+  double scale = 1;
+  std::size_t count = 0;
+  bool after_point = false;
+  std::size_t i = 0;
+  for (; i < text.size() && (detail::is_digit(text[i]) || (text[i] == '.' && !after_point && count > 0)); ++i) {
+    if (text[i] == '.') {
+      after_point = true;
+      continue;
+    }
+    digits = digits * 10 + (text[i] - '0');
+    scale *= after_point ? 10 : 1;
+    ++count;
+  }
+  if (count == 0 || count > most_digits || text[i - 1] == '.') {
+    return std::nullopt;
+  }
+  while (i < text.size() && text[i] == ' ') {
+    ++i;
+  }
+  for (const detail::SizeUnit& unit : detail::size_units) {
+    if (detail::equal_but_for_case(text.substr(i), unit.name)) {
+      return Bytes::from_value(digits / scale * unit.bytes);
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace tokenroof
