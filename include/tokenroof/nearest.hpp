@@ -64,14 +64,23 @@ struct Spelling {
 }
 
 /// The same where each name is its own and only spelling.
-[[nodiscard]] inline std::vector<std::string> nearest_names(std::string_view text, std::span<const std::string_view> known,
-                                                            std::size_t most = 5) {
+[[nodiscard]] inline std::vector<std::string>
+nearest_names(std::string_view text, std::span<const std::string_view> known, std::size_t most = 5) {
   std::vector<Spelling> spellings;
   spellings.reserve(known.size());
   for (const std::string_view name : known) {
     spellings.push_back({name, name});
   }
   return nearest_names(text, spellings, most);
+}
+
+/// The end of a message: "; nearest: a, b", or nothing where there is none.
+[[nodiscard]] inline std::string nearest_as_text(std::span<const std::string> names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "; nearest: " : ", ") + name;
+  }
+  return text;
 }
 
 } // namespace tokenroof

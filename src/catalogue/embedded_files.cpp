@@ -5,9 +5,8 @@
 namespace tokenroof::catalogue {
 
 std::span<const EmbeddedFile> embedded_files(std::string_view folder) noexcept {
-  const auto range = std::ranges::equal_range(embedded_files(), folder, {}, [&](const EmbeddedFile& file) {
-    return file.path.substr(0, folder.size());
-  });
+  const auto range = std::ranges::equal_range(
+      embedded_files(), folder, {}, [&](const EmbeddedFile& file) { return file.path.substr(0, folder.size()); });
   return {range.begin(), range.end()};
 }
 

@@ -36,9 +36,7 @@ inline constexpr std::array<SizeUnit, 14> size_units = {{{"", 1073741824.0},
 
 [[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-[[nodiscard]] constexpr char lower_case(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
+[[nodiscard]] constexpr char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 [[nodiscard]] constexpr bool equal_but_for_case(std::string_view text, std::string_view lower) {
   if (text.size() != lower.size()) {
