@@ -28,7 +28,7 @@ TEST(EmbeddedFiles, AreAllOfThem) {
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(models)) {
     const bool is_schema = entry.path().parent_path().filename() == "schema";
-    count += entry.path().extension() == ".json" && !is_schema ? 1 : 0;
+    count += entry.path().extension() == ".json" && !is_schema ? 1U : 0U;
   }
   EXPECT_EQ(embedded_files().size(), count);
 }
