@@ -10,15 +10,15 @@ namespace tokenroof {
 
 /// Parameters by part. A tied table is counted once, as `embedding`; biases belong to the part they are added in.
 struct ParameterCount {
-  Count embedding = 0;      ///< token and position tables
-  Count attention = 0;      ///< mixers of every kind
-  Count feed_forward = 0;   ///< dense feed-forward networks
-  Count experts = 0;        ///< all routed experts
+  Count embedding = 0;    ///< token and position tables
+  Count attention = 0;    ///< mixers of every kind
+  Count feed_forward = 0; ///< dense feed-forward networks
+  Count experts = 0;      ///< all routed experts
   Count shared_experts = 0;
   Count router = 0;
   Count norms = 0;
   Count head = 0;
-  Count other = 0;          ///< projections around embeddings of another width
+  Count other = 0; ///< projections around embeddings of another width
 
   Count active_experts = 0; ///< of `experts`: what one token passes through
   Count idle_embedding = 0; ///< of `embedding`: tables that are only looked up, not multiplied with
@@ -41,27 +41,36 @@ namespace detail {
   switch (role) {
   case TensorRole::token_embedding:
   case TensorRole::tied_embedding:
-  case TensorRole::position_embedding: return count.embedding;
+  case TensorRole::position_embedding:
+    return count.embedding;
   case TensorRole::embedding_projection:
-  case TensorRole::prediction_projection: return count.other;
+  case TensorRole::prediction_projection:
+    return count.other;
   case TensorRole::lm_head:
-  case TensorRole::head_bias: return count.head;
+  case TensorRole::head_bias:
+    return count.head;
   case TensorRole::feed_forward_gate:
   case TensorRole::feed_forward_up:
   case TensorRole::feed_forward_down:
-  case TensorRole::feed_forward_bias: return count.feed_forward;
+  case TensorRole::feed_forward_bias:
+    return count.feed_forward;
   case TensorRole::router:
-  case TensorRole::router_bias: return count.router;
+  case TensorRole::router_bias:
+    return count.router;
   case TensorRole::expert_gate:
   case TensorRole::expert_up:
   case TensorRole::expert_down:
-  case TensorRole::expert_bias: return count.experts;
+  case TensorRole::expert_bias:
+    return count.experts;
   case TensorRole::shared_expert_gate:
   case TensorRole::shared_expert_up:
   case TensorRole::shared_expert_down:
-  case TensorRole::shared_expert_router: return count.shared_experts;
-  case TensorRole::norm: return count.norms;
-  default: return count.attention;
+  case TensorRole::shared_expert_router:
+    return count.shared_experts;
+  case TensorRole::norm:
+    return count.norms;
+  default:
+    return count.attention;
   }
 }
 
@@ -82,18 +91,16 @@ namespace detail {
   ParameterCount count;
   for (const LayerRun& run : network.layers) {
     const Count experts_before = count.experts;
-    for_each_tensor(run.block, network, [&](const Tensor& tensor) {
-      detail::part_of(count, tensor.role) += elements(tensor) * run.count;
-    });
+    for_each_tensor(run.block, network,
+                    [&](const Tensor& tensor) { detail::part_of(count, tensor.role) += elements(tensor) * run.count; });
     count.active_experts += detail::active_share(run.block, count.experts - experts_before);
   }
   for_each_outer_tensor(network, [&](const Tensor& tensor) {
     detail::part_of(count, tensor.role) += elements(tensor);
     count.idle_embedding += detail::is_looked_up(tensor.role) ? elements(tensor) : 0;
   });
-  for_each_prediction_tensor(network, [&](const Tensor& tensor) {
-    count.prediction += elements(tensor) * network.prediction_heads;
-  });
+  for_each_prediction_tensor(
+      network, [&](const Tensor& tensor) { count.prediction += elements(tensor) * network.prediction_heads; });
   return count;
 }
 

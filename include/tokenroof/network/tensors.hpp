@@ -47,7 +47,7 @@ enum class TensorRole : std::uint8_t {
   shared_expert_gate,
   shared_expert_up,
   shared_expert_down,
-  shared_expert_router, ///< yields the sigmoid gate of the shared expert
+  shared_expert_router,  ///< yields the sigmoid gate of the shared expert
   prediction_projection, ///< joins hidden state and next token in a multi-token prediction module
   // From here on one-dimensional tensors.
   norm,
@@ -60,15 +60,49 @@ enum class TensorRole : std::uint8_t {
   head_bias,
 };
 
-inline constexpr std::array<std::string_view, 43> tensor_role_names = {
-    "token_embedding", "tied_embedding", "position_embedding", "embedding_projection", "lm_head", "attention_query",
-    "attention_key", "attention_value", "attention_fused", "attention_output", "latent_query_down", "latent_query_up",
-    "latent_kv_down", "latent_key_up", "latent_value_up", "state_space_in", "state_space_out", "linear_attention_in",
-    "linear_attention_gates", "linear_attention_out", "short_convolution_in", "short_convolution_out", "convolution",
-    "feed_forward_gate", "feed_forward_up", "feed_forward_down", "router", "expert_gate", "expert_up", "expert_down",
-    "shared_expert_gate", "shared_expert_up", "shared_expert_down", "shared_expert_router", "prediction_projection",
-    "norm", "attention_bias", "sinks", "state_parameters", "feed_forward_bias", "router_bias", "expert_bias",
-    "head_bias"};
+inline constexpr std::array<std::string_view, 43> tensor_role_names = {"token_embedding",
+                                                                       "tied_embedding",
+                                                                       "position_embedding",
+                                                                       "embedding_projection",
+                                                                       "lm_head",
+                                                                       "attention_query",
+                                                                       "attention_key",
+                                                                       "attention_value",
+                                                                       "attention_fused",
+                                                                       "attention_output",
+                                                                       "latent_query_down",
+                                                                       "latent_query_up",
+                                                                       "latent_kv_down",
+                                                                       "latent_key_up",
+                                                                       "latent_value_up",
+                                                                       "state_space_in",
+                                                                       "state_space_out",
+                                                                       "linear_attention_in",
+                                                                       "linear_attention_gates",
+                                                                       "linear_attention_out",
+                                                                       "short_convolution_in",
+                                                                       "short_convolution_out",
+                                                                       "convolution",
+                                                                       "feed_forward_gate",
+                                                                       "feed_forward_up",
+                                                                       "feed_forward_down",
+                                                                       "router",
+                                                                       "expert_gate",
+                                                                       "expert_up",
+                                                                       "expert_down",
+                                                                       "shared_expert_gate",
+                                                                       "shared_expert_up",
+                                                                       "shared_expert_down",
+                                                                       "shared_expert_router",
+                                                                       "prediction_projection",
+                                                                       "norm",
+                                                                       "attention_bias",
+                                                                       "sinks",
+                                                                       "state_parameters",
+                                                                       "feed_forward_bias",
+                                                                       "router_bias",
+                                                                       "expert_bias",
+                                                                       "head_bias"};
 
 inline constexpr std::size_t tensor_role_count = tensor_role_names.size();
 static_assert(static_cast<std::size_t>(TensorRole::head_bias) + 1 == tensor_role_count);

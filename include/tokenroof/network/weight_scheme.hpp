@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "tokenroof/errors.hpp"
+#include "tokenroof/nearest.hpp"
 #include "tokenroof/network/tensors.hpp"
 #include "tokenroof/precision/format.hpp"
 
@@ -62,9 +63,12 @@ struct LayerSelector {
 
   [[nodiscard]] constexpr bool contains(LayerPosition layer) const {
     switch (kind) {
-    case Kind::all: return true;
-    case Kind::first: return layer.index < argument;
-    case Kind::first_part: return layer.index < layer.count / argument;
+    case Kind::all:
+      return true;
+    case Kind::first:
+      return layer.index < argument;
+    case Kind::first_part:
+      return layer.index < layer.count / argument;
     case Kind::middle_part:
       return layer.index >= layer.count / argument && layer.index < (argument - 1) * layer.count / argument;
     case Kind::more_bits: {
@@ -99,11 +103,16 @@ enum class SchemeCondition : std::uint8_t {
 
 [[nodiscard]] constexpr bool holds(SchemeCondition condition, const SchemeFacts& facts) {
   switch (condition) {
-  case SchemeCondition::always: return true;
-  case SchemeCondition::has_experts: return facts.experts > 0;
-  case SchemeCondition::eight_experts: return facts.experts == 8;
-  case SchemeCondition::four_queries_per_key: return facts.queries_per_key >= 4;
-  case SchemeCondition::eighty_layers_shared_keys: return facts.layers == 80 && facts.queries_per_key > 1;
+  case SchemeCondition::always:
+    return true;
+  case SchemeCondition::has_experts:
+    return facts.experts > 0;
+  case SchemeCondition::eight_experts:
+    return facts.experts == 8;
+  case SchemeCondition::four_queries_per_key:
+    return facts.queries_per_key >= 4;
+  case SchemeCondition::eighty_layers_shared_keys:
+    return facts.layers == 80 && facts.queries_per_key > 1;
   }
   return false;
 }
@@ -165,10 +174,14 @@ inline constexpr Format ggml_iq4_nl = known_format("IQ4_NL");
 /// What llama.cpp stores instead of a format whose blocks of 256 do not divide the row.
 [[nodiscard]] constexpr const Format& ggml_substitute(std::string_view name) {
   switch (name[1]) {
-  case '4': return ggml_q5_0; // Q4_K
-  case '5': return ggml_q5_1; // Q5_K
-  case '6': return ggml_q8_0; // Q6_K
-  default: return name.starts_with("TQ") ? ggml_q4_0 : ggml_iq4_nl;
+  case '4':
+    return ggml_q5_0; // Q4_K
+  case '5':
+    return ggml_q5_1; // Q5_K
+  case '6':
+    return ggml_q8_0; // Q6_K
+  default:
+    return name.starts_with("TQ") ? ggml_q4_0 : ggml_iq4_nl;
   }
 }
 
@@ -188,8 +201,8 @@ namespace detail {
 
 /// The role by which a scheme knows a tensor: ggml has one rule for queries, keys and values stored together.
 [[nodiscard]] constexpr TensorRole scheme_role(TensorRole role, const SchemeFacts& facts) {
-  const bool projection = role == TensorRole::attention_query || role == TensorRole::attention_key ||
-                          role == TensorRole::attention_value;
+  const bool projection =
+      role == TensorRole::attention_query || role == TensorRole::attention_key || role == TensorRole::attention_value;
   return facts.fused && projection ? TensorRole::attention_fused : role;
 }
 
@@ -306,14 +319,14 @@ constexpr void for_each_format(const WeightScheme& scheme, const SchemeFacts& fa
 
 namespace detail {
 
-inline constexpr RoleSet tables = {TensorRole::token_embedding, TensorRole::tied_embedding,
-                                   TensorRole::position_embedding, TensorRole::embedding_projection,
-                                   TensorRole::lm_head};
-inline constexpr RoleSet small_matrices = {TensorRole::router, TensorRole::shared_expert_router,
-                                           TensorRole::convolution};
-inline constexpr RoleSet experts = {TensorRole::expert_gate, TensorRole::expert_up, TensorRole::expert_down};
-inline constexpr RoleSet down_projections = {TensorRole::feed_forward_down, TensorRole::expert_down,
-                                             TensorRole::shared_expert_down};
+inline constexpr RoleSet table_roles = {TensorRole::token_embedding, TensorRole::tied_embedding,
+                                        TensorRole::position_embedding, TensorRole::embedding_projection,
+                                        TensorRole::lm_head};
+inline constexpr RoleSet small_matrix_roles = {TensorRole::router, TensorRole::shared_expert_router,
+                                               TensorRole::convolution};
+inline constexpr RoleSet expert_roles = {TensorRole::expert_gate, TensorRole::expert_up, TensorRole::expert_down};
+inline constexpr RoleSet down_projection_roles = {TensorRole::feed_forward_down, TensorRole::expert_down,
+                                                  TensorRole::shared_expert_down};
 
 [[nodiscard]] constexpr RoleSet all_matrices_but(RoleSet excluded) {
   RoleSet rest;
@@ -338,14 +351,14 @@ constexpr void add_rules(WeightScheme& scheme, std::initializer_list<SchemeRule>
 /// convolutions, norms and biases in `rest`.
 [[nodiscard]] constexpr WeightScheme linear_scheme(std::string_view name, const Format& format, const Format& rest) {
   WeightScheme scheme{.name = name, .format = format, .vectors = rest};
-  detail::add_rules(scheme, {{.roles = detail::tables | detail::small_matrices, .format = rest}});
+  detail::add_rules(scheme, {{.roles = detail::table_roles | detail::small_matrix_roles, .format = rest}});
   return scheme;
 }
 
 /// As `linear_scheme`, but where the network has experts they alone are in `format` (gpt-oss).
 [[nodiscard]] constexpr WeightScheme expert_scheme(std::string_view name, const Format& format, const Format& rest) {
   WeightScheme scheme = linear_scheme(name, format, rest);
-  detail::add_rules(scheme, {{.roles = detail::all_matrices_but(detail::experts),
+  detail::add_rules(scheme, {{.roles = detail::all_matrices_but(detail::expert_roles),
                               .format = rest,
                               .condition = SchemeCondition::has_experts}});
   return scheme;
@@ -358,8 +371,9 @@ namespace detail {
 [[nodiscard]] constexpr WeightScheme ggml_scheme(std::string_view name, std::string_view format, std::string_view head,
                                                  std::initializer_list<SchemeRule> rules = {}) {
   WeightScheme scheme{.name = name, .format = known_format(format), .vectors = known_format("fp32")};
-  add_rules(scheme, {{.roles = small_matrices | RoleSet{TensorRole::position_embedding}, .format = known_format("fp32")},
-                     {.roles = {TensorRole::lm_head, TensorRole::tied_embedding}, .format = known_format(head)}});
+  add_rules(scheme,
+            {{.roles = small_matrix_roles | RoleSet{TensorRole::position_embedding}, .format = known_format("fp32")},
+             {.roles = {TensorRole::lm_head, TensorRole::tied_embedding}, .format = known_format(head)}});
   if (scheme.format.encoding == Encoding::ggml) {
     add_rules(scheme, {{.roles = {TensorRole::attention_key, TensorRole::attention_value},
                         .format = known_format("Q8_0"),
@@ -385,7 +399,7 @@ inline constexpr SchemeRule wider_values_of_eighty_layers = {.roles = {TensorRol
                        .format = known_format("Q5_K"),
                        .layers = {LayerSelector::Kind::first, 4}},
                       wider_values_of_eighty_layers,
-                      {.roles = down_projections,
+                      {.roles = down_projection_roles,
                        .format = known_format("Q5_K"),
                        .layers = {LayerSelector::Kind::first_part, 8}}});
 }
@@ -393,7 +407,7 @@ inline constexpr SchemeRule wider_values_of_eighty_layers = {.roles = {TensorRol
 [[nodiscard]] constexpr WeightScheme q4_k_m() {
   return ggml_scheme("Q4_K_M", "Q4_K", "Q6_K",
                      {wider_output_of_eight_experts,
-                      {.roles = RoleSet{TensorRole::attention_value} | down_projections,
+                      {.roles = RoleSet{TensorRole::attention_value} | down_projection_roles,
                        .format = known_format("Q6_K"),
                        .layers = more_bits},
                       wider_values_of_eighty_layers,
@@ -402,7 +416,7 @@ inline constexpr SchemeRule wider_values_of_eighty_layers = {.roles = {TensorRol
 
 [[nodiscard]] constexpr WeightScheme q5_k_m() {
   return ggml_scheme("Q5_K_M", "Q5_K", "Q6_K",
-                     {{.roles = RoleSet{TensorRole::attention_value} | down_projections,
+                     {{.roles = RoleSet{TensorRole::attention_value} | down_projection_roles,
                        .format = known_format("Q6_K"),
                        .layers = more_bits},
                       {.roles = {TensorRole::attention_fused}, .format = known_format("Q6_K")}});
@@ -467,7 +481,10 @@ inline constexpr std::array weight_schemes = {
   if (const auto found = find_scheme(name)) {
     return *found;
   }
-  throw UnknownFormat(std::string(name), {});
+  std::array<std::string_view, weight_schemes.size()> known;
+  std::transform(weight_schemes.begin(), weight_schemes.end(), known.begin(),
+                 [](const WeightScheme& entry) { return entry.name.view(); });
+  throw UnknownFormat(std::string(name), nearest_names(name, known));
 }
 
 } // namespace tokenroof

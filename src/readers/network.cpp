@@ -1,0 +1,134 @@
+#include <array>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "readers/json_file.hpp"
+#include "readers/network.hpp"
+#include "readers/network_class.hpp"
+#include "readers/network_facts.hpp"
+#include "readers/network_layers.hpp"
+#include "readers/stored_weights.hpp"
+#include "tokenroof/errors.hpp"
+#include "tokenroof/nearest.hpp"
+#include "tokenroof/readers.hpp"
+
+namespace tokenroof {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr readers::JsonLimits limits = {.bytes = 4 * 1024 * 1024, .allow_non_finite = true};
+
+/// The language model's part of a multi-modal configuration; the whole otherwise.
+json language_part(const json& config) {
+  for (const char* part : {"text_config", "language_config", "llm_config"}) {
+    if (!config.contains(part) || !config.at(part).is_object()) {
+      continue;
+    }
+    json language = config.at(part);
+    for (const char* shared : {"model_type", "tie_word_embeddings", "torch_dtype", "dtype", "quantization_config"}) {
+      if (!language.contains(shared) && config.contains(shared)) {
+        language[shared] = config.at(shared);
+      }
+    }
+    return language;
+  }
+  return config;
+}
+
+std::string unsupported(std::string_view model_type) {
+  std::string message = "'" + std::string(model_type.substr(0, 64)) + "' is not supported";
+  const auto names = readers::network_class_names();
+  const auto close = nearest_names(model_type, names);
+  for (std::size_t i = 0; i < close.size(); ++i) {
+    message += (i == 0 ? "; nearest: " : ", ") + close[i];
+  }
+  return message;
+}
+
+const readers::NetworkClass& class_of(const json& config, std::string_view path) {
+  const auto found = config.find("model_type");
+  if (found == config.end() || !found->is_string()) {
+    throw ParseError(std::string(path), "model_type", "is missing, or not text");
+  }
+  const auto& model_type = found->get_ref<const std::string&>();
+  if (const auto* network_class = readers::find_network_class(model_type)) {
+    return *network_class;
+  }
+  throw ParseError(std::string(path), "model_type", unsupported(model_type));
+}
+
+/// Features that change what a network is made of, and that we cannot describe yet.
+void refuse_unsupported(readers::NetworkFacts& facts) {
+  const std::string feature = facts.text("unsupported");
+  if (!feature.empty()) {
+    throw ParseError(facts.path(), feature, "this value is not supported");
+  }
+}
+
+Network make_network(readers::NetworkFacts& facts, std::string_view name) {
+  refuse_unsupported(facts);
+  Network network;
+  network.name = name;
+  network.hidden = facts.count("hidden");
+  network.vocabulary = facts.count("vocabulary");
+  network.tied_embeddings = facts.flag("tied");
+  network.context_limit = Tokens::from_value(static_cast<double>(facts.count_or_zero("context")));
+  network.layers = readers::make_layers(facts);
+  network.normalisation = readers::make_normalisation(facts);
+  network.learned_positions = facts.count_or_zero("learned_positions");
+  network.embedding_width = facts.count_or_zero("embedding_width");
+  network.embedding_norm = facts.flag("embedding_norm");
+  network.final_norm = facts.flag("final_norm", true);
+  network.head_bias = facts.flag("head_bias");
+  network.prediction_heads = facts.count_or_zero("prediction_heads");
+  return network;
+}
+
+/// A file's stem, or its directory's name where the file is called as all of them are.
+std::string name_of(const std::filesystem::path& file) {
+  const std::string stem = file.stem().string();
+  const std::string parent = std::filesystem::absolute(file).parent_path().filename().string();
+  return stem == "config" && !parent.empty() ? parent : stem;
+}
+
+NetworkReading examine(std::string_view text, std::string_view path, std::string_view name) {
+  return readers::examine_config(readers::parse_json(text, path, limits), path, name);
+}
+
+} // namespace
+
+NetworkReading readers::examine_config(const json& document, std::string_view path, std::string_view name) {
+  if (!document.is_object()) {
+    throw ParseError(std::string(path), "", "is not a JSON object");
+  }
+  const json config = language_part(document);
+  readers::NetworkFacts facts(config, class_of(config, path), std::string(path));
+  NetworkReading reading{.network = make_network(facts, name)};
+  auto stored = readers::stored_weights(config);
+  reading.weights = stored.scheme;
+  if (!stored.note.empty()) {
+    facts.assume(std::move(stored.note));
+  }
+  if (document.contains("vision_config") || document.contains("audio_config")) {
+    facts.assume("encoders of images and sound are left out");
+  }
+  reading.assumptions = facts.assumptions();
+  return reading;
+}
+
+NetworkReading examine_network(const std::filesystem::path& path) {
+  const auto file = std::filesystem::is_directory(path) ? path / "config.json" : path;
+  return examine(readers::read_text(file, limits.bytes), file.string(), name_of(file));
+}
+
+NetworkReading examine_network_text(std::string_view json, std::string_view name) { return examine(json, name, name); }
+
+Network read_network(const std::filesystem::path& path) { return examine_network(path).network; }
+
+Network parse_network(std::string_view json, std::string_view name) { return examine_network_text(json, name).network; }
+
+} // namespace tokenroof
