@@ -27,10 +27,11 @@ Network llama(const Shape& shape) {
                                         .query_bias = shape.bias,
                                         .key_bias = shape.bias,
                                         .value_bias = shape.bias};
-  return {.hidden = shape.hidden,
-          .vocabulary = shape.vocabulary,
-          .tied_embeddings = shape.tied,
-          .layers = {{Block{.mixers = {attention}, .feed_forward = DenseFeedForward{.width = shape.width}}, shape.layers}}};
+  return {
+      .hidden = shape.hidden,
+      .vocabulary = shape.vocabulary,
+      .tied_embeddings = shape.tied,
+      .layers = {{Block{.mixers = {attention}, .feed_forward = DenseFeedForward{.width = shape.width}}, shape.layers}}};
 }
 
 const Network llama_7b = llama({4096, 32, 32, 32, 11008, 32000});
