@@ -1,4 +1,4 @@
-#include <array>
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr readers::JsonLimits limits = {.bytes = 4 * 1024 * 1024, .allow_non_finite = true};
+constexpr readers::JsonLimits limits = {.bytes = std::size_t{4} << 20, .allow_non_finite = true};
 
 /// The language model's part of a multi-modal configuration; the whole otherwise.
 json language_part(const json& config) {
