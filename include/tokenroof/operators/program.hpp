@@ -247,7 +247,7 @@ private:
     elementwise(OperatorName::rotary_embedding, 2 * (heads + 1) * rope);
     add(OperatorName::kv_append, CacheWrite{Bytes::from_value((kv_rank + rope) * kv_bytes_)});
     latent_attention(heads, nope, rope, value, kv_rank,
-                     together(place(TensorRole::latent_key_up, all_heads * nope, kv_rank, tensor_),
+                     together(place(TensorRole::latent_key_up, all_heads * kv_rank, nope, tensor_),
                               place(TensorRole::latent_value_up, all_heads * value, kv_rank, tensor_)));
     gemm(OperatorName::attention_output, place(TensorRole::attention_output, hidden(), all_heads * value, tensor_),
          heads * value, hidden());

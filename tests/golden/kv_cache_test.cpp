@@ -1,0 +1,95 @@
+// Bytes of KV cache that public threads report and that arithmetic confirms; each row names its source.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "tokenroof/catalogue/networks.hpp"
+#include "tokenroof/memory/kv_cache.hpp"
+#include "tokenroof/memory/ledger.hpp"
+#include "tokenroof/units/literals.hpp"
+
+namespace {
+
+using namespace tokenroof;
+using namespace tokenroof::literals;
+
+Format format(const char* name) { return find_format(name).value(); }
+
+struct PerToken {
+  const char* network;
+  double bytes;
+  const char* source;
+};
+
+class KvCachePerToken : public ::testing::TestWithParam<PerToken> {};
+
+TEST_P(KvCachePerToken, IsExact) {
+  EXPECT_EQ(kv_cache_per_token(*catalogue::network(GetParam().network), format("bf16")).value(), GetParam().bytes)
+      << GetParam().source;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Threads, KvCachePerToken,
+    ::testing::Values(PerToken{"llama-3.1-8b", 131072, "vllm issue 10517"},
+                      PerToken{"qwen2.5-1.5b", 28672, "vllm issue 14350 (DeepSeek-R1-Distill-Qwen-1.5B, same shape)"},
+                      PerToken{"gpt-oss-120b", 73728, "hf-mem issue 60: all 36 layers, as vLLM allocates"},
+                      PerToken{"deepseek-v2-lite", 31104, "vllm pull 10927: 27 layers of 512 + 64 elements"},
+                      PerToken{"llama-3.3-70b", 327680, "vllm issue 12400"},
+                      PerToken{"llama-2-7b", 524288, "1 GiB at 2048 tokens"}),
+    [](const auto& instance) { return "Case" + std::to_string(instance.index); });
+
+struct AtContext {
+  const char* network;
+  const char* kv;
+  double tokens;
+  double gib;
+  double tolerance; ///< of the printed figure's last digit
+  const char* source;
+};
+
+class KvCacheAtContext : public ::testing::TestWithParam<AtContext> {};
+
+TEST_P(KvCacheAtContext, IsAsReported) {
+  const AtContext& c = GetParam();
+  const Bytes bytes = kv_cache(*catalogue::network(c.network), format(c.kv), Tokens::from_value(c.tokens));
+  EXPECT_NEAR(bytes.value() / 1073741824.0, c.gib, c.tolerance) << c.source;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Threads, KvCacheAtContext,
+    ::testing::Values(
+        AtContext{"gemma-3-27b", "bf16", 131072, 10.406, 0.001, "unsloth pull 4757: 10 full layers, 52 of 1024"},
+        AtContext{"deepseek-v3.1", "bf16", 163840, 10.723, 0.001, "unsloth pull 4757: 61 x 576 x 2"},
+        AtContext{"kimi-k2.5", "bf16", 262144, 17.156, 0.001, "unsloth pull 4757"},
+        AtContext{"qwen3-0.6b", "bf16", 40960, 4.375, 0, "unsloth pull 4757"},
+        AtContext{"qwen2.5-7b", "fp16", 262144, 14.0, 0, "ollama issue 10128"},
+        AtContext{"qwen2.5-7b", "Q8_0", 262144, 7.4375, 0, "ollama issue 10128: 34 bytes for 32 elements"},
+        AtContext{"llama-3.1-70b", "fp16", 131072, 40.0, 0, "how-to pages say 340 GB, having missed the grouped heads"},
+        AtContext{"llama-2-70b", "fp16", 2048, 0.625, 0, "how-to pages say 5.24 GB: 0.67 GB is right"},
+        AtContext{"llama-2-7b", "fp16", 2048, 1.0, 0, "1,073,741,824 B"}),
+    [](const auto& instance) { return "Case" + std::to_string(instance.index); });
+
+// vllm issue 10517: 1952 blocks of 16 tokens in a pool of 3.81 GiB.
+TEST(KvCache, TokensInAPool) {
+  const BytesPerToken per_token = kv_cache_per_token(*catalogue::network("llama-3.1-8b"), format("bf16"));
+  const double blocks = std::floor((3.8125_GiB / (per_token * 16_tok)).value());
+  EXPECT_EQ(blocks * 16, 31232);
+}
+
+// vllm issue 10517: the profiled peak above the weights grows by 111.2 kB a token at 20k tokens and 110.8 kB at 29k.
+TEST(Activations, PerTokenAsProfiled) {
+  const Deployment deployment{.network = catalogue::network("llama-3.1-8b")};
+  EXPECT_NEAR(activation_bytes_per_token(deployment).value(), 111.0e3, 0.5e3);
+}
+
+TEST(KvCache, ContextWhereItOutgrowsTheWeights) {
+  const Shared<Network> network = catalogue::network("llama-2-7b");
+  const Bytes weights = weight_bytes(*network, scheme("fp16"));
+  const Tokens context = context_where_cache_exceeds(*network, format("fp16"), weights);
+  EXPECT_EQ(context, 25706_tok); // 13,476,831,232 B at 524,288 B a token
+  EXPECT_GT(kv_cache(*network, format("fp16"), context), weights);
+  EXPECT_LE(kv_cache(*network, format("fp16"), context - 1_tok), weights);
+}
+
+} // namespace
