@@ -5,9 +5,10 @@
 namespace tokenroof::catalogue {
 
 std::span<const EmbeddedFile> embedded_files(std::string_view folder) noexcept {
-  const auto range = std::ranges::equal_range(
-      embedded_files(), folder, {}, [&](const EmbeddedFile& file) { return file.path.substr(0, folder.size()); });
-  return {range.begin(), range.end()};
+  const std::span<const EmbeddedFile> all = embedded_files();
+  const auto lies_in_folder = [&](const EmbeddedFile& file) { return file.path.starts_with(folder); };
+  const auto begin = std::find_if(all.begin(), all.end(), lies_in_folder);
+  return {begin, std::find_if_not(begin, all.end(), lies_in_folder)};
 }
 
 std::optional<std::string_view> embedded_file(std::string_view path) noexcept {

@@ -95,7 +95,8 @@ private:
       add(value, field, shared);
     } else if (value.is_object()) {
       for (const auto& [key, member] : value.items()) {
-        visit(member, field + "." + key, shared + "." + key);
+        const std::string step = "." + key;
+        visit(member, field + step, shared + step);
       }
     }
   }

@@ -19,18 +19,18 @@ using readers::JsonObject;
 using readers::JsonPlace;
 
 // A device file is a few kilobytes and nests seven levels deep.
-constexpr readers::JsonLimits limits{.bytes = 1024 * 1024, .depth = 16, .values = 100'000};
+constexpr readers::JsonLimits limits{.bytes = std::size_t{1} << 20, .depth = 16, .values = 100'000};
 
 // No device comes near: a figure beyond is in the wrong unit.
-constexpr double most_GBps = 1e6;
-constexpr double most_TFLOPS = 1e6;
-constexpr double most_GiB = 1e5;
-constexpr double most_MiB = 1e5;
-constexpr double most_MHz = 1e5;
+constexpr double most_gigabytes_per_second = 1e6;
+constexpr double most_teraflops = 1e6;
+constexpr double most_gibibytes = 1e5;
+constexpr double most_mebibytes = 1e5;
+constexpr double most_megahertz = 1e5;
 constexpr double most_cores = 1e6;
 constexpr double most_devices = 1e6;
-constexpr double most_W = 1e6;
-constexpr double most_USD = 1e8;
+constexpr double most_watts = 1e6;
+constexpr double most_dollars = 1e8;
 constexpr std::size_t most_note_bytes = 10'000;
 
 // aliases, status, release_year, power_range_W, measured, thermal and provenance are for people: not read here.
@@ -115,13 +115,13 @@ std::optional<Figure> read_figure(const JsonObject& object, std::string_view key
 }
 
 std::optional<Bandwidth> read_bandwidth(const JsonObject& object, std::string_view key) {
-  const std::optional<double> value = object.positive(key, most_GBps);
+  const std::optional<double> value = object.positive(key, most_gigabytes_per_second);
   return value ? std::optional(gigabytes_per_second(*value)) : std::nullopt;
 }
 
 MemoryVariant read_variant(const json& value, JsonPlace place) {
   const JsonObject object(value, std::move(place), variant_keys);
-  const double capacity = object.required_positive("capacity_GiB", most_GiB);
+  const double capacity = object.required_positive("capacity_GiB", most_gibibytes);
   MemoryVariant variant{.capacity = gibibytes(capacity), .bandwidth = read_bandwidth(object, "bandwidth_GBps")};
   if (object.find("usable_GiB") != nullptr) {
     variant.usable = gibibytes(*object.positive("usable_GiB", capacity));
@@ -155,26 +155,26 @@ ComputeUnit read_unit(const json& value, JsonPlace place) {
   if (const json* rates = object.find("matrix_TFLOPS")) {
     const JsonObject matrix(*rates, object.place().key("matrix_TFLOPS"), arithmetic_names);
     for (std::size_t i = 0; i < arithmetic_count; ++i) {
-      if (const std::optional<Figure> rate = read_figure(matrix, arithmetic_names[i], most_TFLOPS)) {
+      if (const std::optional<Figure> rate = read_figure(matrix, arithmetic_names[i], most_teraflops)) {
         unit.matrix[i] = rate->is_fitted ? fitted(rate->value, rate->low, rate->high) : published(rate->value);
       }
     }
   }
-  if (const std::optional<double> vector = object.positive("vector_fp32_TFLOPS", most_TFLOPS)) {
+  if (const std::optional<double> vector = object.positive("vector_fp32_TFLOPS", most_teraflops)) {
     unit.vector_fp32 = teraflops(*vector);
   }
   if (const std::optional<double> cores = object.count("cores", most_cores)) {
     unit.cores = static_cast<std::int32_t>(*cores);
   }
-  if (const std::optional<double> clock = object.positive("clock_MHz", most_MHz)) {
+  if (const std::optional<double> clock = object.positive("clock_MHz", most_megahertz)) {
     unit.clock_hertz = megahertz(*clock);
   }
-  if (const std::optional<Figure> bandwidth = read_figure(object, "bandwidth_GBps", most_GBps)) {
+  if (const std::optional<Figure> bandwidth = read_figure(object, "bandwidth_GBps", most_gigabytes_per_second)) {
     unit.bandwidth = gigabytes_per_second(bandwidth->value);
   }
   (void)object.text("name", most_note_bytes);
-  (void)object.positive("vector_fp16_TFLOPS", most_TFLOPS);
-  (void)object.positive("vector_fp64_TFLOPS", most_TFLOPS);
+  (void)object.positive("vector_fp16_TFLOPS", most_teraflops);
+  (void)object.positive("vector_fp64_TFLOPS", most_teraflops);
   return unit;
 }
 
@@ -200,7 +200,8 @@ std::optional<Link> read_link(const JsonObject& links, std::string_view kind, st
   }
   const JsonObject object(*value, links.place().key(kind), link_keys);
   Link link{.name = object.text("name", 32).value_or(default_name),
-            .bandwidth = gigabytes_per_second(object.required_positive("bandwidth_GBps_per_direction", most_GBps))};
+            .bandwidth = gigabytes_per_second(
+                object.required_positive("bandwidth_GBps_per_direction", most_gigabytes_per_second))};
   if (const std::optional<double> devices = object.count("devices", most_devices)) {
     link.devices = static_cast<std::int32_t>(*devices);
   }
@@ -226,13 +227,13 @@ void read_caches(const JsonObject& device_object, Device& device) {
     return;
   }
   const JsonObject object(*value, device_object.place().key("caches"), cache_keys);
-  if (const std::optional<double> size = object.positive("l2_MiB", most_MiB)) {
+  if (const std::optional<double> size = object.positive("l2_MiB", most_mebibytes)) {
     device.l2_cache = mebibytes(*size);
   }
-  if (const std::optional<double> size = object.positive("last_level_MiB", most_MiB)) {
+  if (const std::optional<double> size = object.positive("last_level_MiB", most_mebibytes)) {
     device.last_level_cache = mebibytes(*size);
   }
-  (void)object.positive("on_chip_sram_MiB", most_MiB);
+  (void)object.positive("on_chip_sram_MiB", most_mebibytes);
 }
 
 void read_storage(const JsonObject& device_object, Device& device) {
@@ -252,14 +253,14 @@ void read_price(const JsonObject& device_object, Device& device) {
   }
   const JsonObject object(*value, device_object.place().key("price"), price_keys);
   (void)object.text("basis", most_note_bytes);
-  if (const std::optional<double> price = object.positive("list_USD", most_USD)) {
+  if (const std::optional<double> price = object.positive("list_USD", most_dollars)) {
     device.list_price = dollars(*price);
   }
   std::vector<double> quotes;
   const JsonPlace place = object.place().key("cloud_USD_per_hour");
   for (const json& quote : list(object, "cloud_USD_per_hour", 1000)) {
     const JsonObject quote_object(quote, place.element(quotes.size()), quote_keys);
-    quotes.push_back(quote_object.required_positive("USD_per_hour", most_USD));
+    quotes.push_back(quote_object.required_positive("USD_per_hour", most_dollars));
   }
   if (!quotes.empty()) {
     std::sort(quotes.begin(), quotes.end());
@@ -282,7 +283,7 @@ Device read_device_object(const json& document, std::string_view file) {
   read_units(object, device);
   read_caches(object, device);
   read_links(object, device);
-  if (const std::optional<double> power = object.positive("power_W", most_W)) {
+  if (const std::optional<double> power = object.positive("power_W", most_watts)) {
     device.power = watts(*power);
   }
   read_storage(object, device);

@@ -13,10 +13,10 @@ namespace tokenroof::readers {
 
 /// What a JSON document may be at most, and what it may contain beyond the standard.
 struct JsonLimits {
-  std::size_t bytes = 64 * 1024 * 1024;
-  std::size_t depth = 64;           ///< arrays and objects within each other
-  std::size_t values = 4'000'000;   ///< a value of two bytes costs sixteen and more in the tree
-  bool allow_non_finite = false;    ///< read bare NaN, Infinity and -Infinity as null (Python writes them)
+  std::size_t bytes = std::size_t{64} << 20;
+  std::size_t depth = 64;         ///< arrays and objects within each other
+  std::size_t values = 4'000'000; ///< a value of two bytes costs sixteen and more in the tree
+  bool allow_non_finite = false;  ///< read bare NaN, Infinity and -Infinity as null (Python writes them)
 };
 
 /// The bytes of a file. Throws ParseError if it cannot be read or is longer than `most_bytes`.
