@@ -83,11 +83,15 @@ private:
 
 } // namespace tokenroof::integrations
 
+namespace fmt {
+
 /// Every quantity of our system of units.
 template <typename Dimension>
-struct fmt::formatter<boost::units::quantity<boost::units::unit<Dimension, tokenroof::dimensions::System>, double>>
+struct formatter<boost::units::quantity<boost::units::unit<Dimension, tokenroof::dimensions::System>, double>>
     : tokenroof::integrations::QuantityFormatter<
           boost::units::quantity<boost::units::unit<Dimension, tokenroof::dimensions::System>, double>> {};
 
 template <typename Quantity>
-struct fmt::formatter<tokenroof::Estimate<Quantity>> : tokenroof::integrations::QuantityFormatter<Quantity> {};
+struct formatter<tokenroof::Estimate<Quantity>> : tokenroof::integrations::QuantityFormatter<Quantity> {};
+
+} // namespace fmt
