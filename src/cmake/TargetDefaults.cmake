@@ -20,7 +20,6 @@ function(tokenroof_target_defaults target)
     -Wold-style-cast
     -Wcast-align
     -Woverloaded-virtual
-    -Wnull-dereference
     -Wimplicit-fallthrough
     -Wformat=2
   )
