@@ -1,6 +1,11 @@
 // Bytes of all tensors as llama-bench prints them (`model_size`), rotary frequency tables aside.
+#include <initializer_list>
+#include <string_view>
+#include <variant>
+
 #include <gtest/gtest.h>
 
+#include "tokenroof/catalogue/networks.hpp"
 #include "tokenroof/network/weight_scheme.hpp"
 
 namespace {
@@ -57,6 +62,37 @@ TEST(WeightBytes, EqualLlamaBench) {
 TEST(WeightBytes, SixteenBitCheckpointIsTwoBytesAParameter) {
   EXPECT_EQ(bytes(llama3_8b, "bf16"), 2 * 8'030'261'248.0);
   EXPECT_EQ(bytes(llama3_8b, "fp16"), 2 * 8'030'261'248.0);
+}
+
+WeightScheme ggml_scheme(std::string_view format, std::initializer_list<SchemeRule> rules) {
+  WeightScheme scheme{.format = *find_format(format), .vectors = *find_format("fp32")};
+  for (const SchemeRule& rule : rules) {
+    scheme.rules[scheme.rule_count++] = rule;
+  }
+  return scheme;
+}
+
+// Schemes without a name of their own yet, said in rules.
+TEST(WeightBytes, ExpertsInMxfp4OthersInF16) {
+  const WeightScheme scheme =
+      ggml_scheme("fp16", {{.roles = {TensorRole::router}, .format = *find_format("fp32")},
+                           {.roles = {TensorRole::expert_gate, TensorRole::expert_up, TensorRole::expert_down},
+                            .format = *find_format("mxfp4")}});
+  EXPECT_EQ(weight_bytes(*catalogue::network("gpt-oss-20b"), scheme).value(), 13'779'630'336);
+}
+
+TEST(WeightBytes, Iq3M) {
+  const WeightScheme scheme = ggml_scheme(
+      "IQ3_S", {{.roles = {TensorRole::lm_head}, .format = *find_format("Q6_K")},
+                {.roles = {TensorRole::attention_value, TensorRole::attention_output}, .format = *find_format("Q4_K")},
+                {.roles = {TensorRole::feed_forward_down},
+                 .format = *find_format("Q4_K"),
+                 .layers = {LayerSelector::Kind::first_part, 8}}});
+  Network unfused = *catalogue::network("phi-4"); // the file's queries, keys and values are three tensors
+  for (LayerRun& run : unfused.layers) {
+    std::get<GroupedQueryAttention>(run.block.mixers.front()).fused = false;
+  }
+  EXPECT_EQ(weight_bytes(unfused, scheme).value(), 6'736'199'680);
 }
 
 } // namespace
