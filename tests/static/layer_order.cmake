@@ -16,7 +16,7 @@ set(layers
   "inference training"
   "serving"
   "predict"
-  "sweep planning"
+  "explain sweep planning"
   "catalogue"
   "readers calibration validation report"
   "integrations"
