@@ -1,0 +1,44 @@
+/// @file
+/// Columns of text that line up.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tokenroof::report {
+
+enum class Align : unsigned char {
+  left,
+  right,
+  unit, ///< left, one space behind the number in the column before
+};
+
+/// Rows of cells; columns are as wide as their widest cell, two spaces apart. Nothing is padded at a line's end.
+class Table {
+public:
+  explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
+
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+  /// All rows, each indented by that many spaces and ended by a newline.
+  [[nodiscard]] std::string str(std::size_t indent = 0) const;
+
+private:
+  std::vector<Align> columns_;
+  std::vector<std::vector<std::string>> rows_{};
+};
+
+/// Columns a text takes in a terminal: code points of UTF-8, escape sequences aside.
+[[nodiscard]] std::size_t display_width(std::string_view text);
+
+/// "8.03 B", "494 M": counts of parameters.
+[[nodiscard]] std::string count_text(double count);
+
+/// "41 %"; "< 1 %" for what would round to nothing.
+[[nodiscard]] std::string percent_text(double share);
+
+} // namespace tokenroof::report

@@ -1,0 +1,350 @@
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "report/table.hpp"
+#include "tokenroof/network/parameters.hpp"
+#include "tokenroof/report.hpp"
+#include "tokenroof/text.hpp"
+
+namespace tokenroof::report {
+
+namespace {
+
+/// What an identifier such as kv_cache reads like.
+std::string spoken(std::string_view identifier) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> acronyms = {{{"kv_cache", "KV cache"},
+                                                                                      {"kv_padding", "KV padding"},
+                                                                                      {"kv_append", "KV append"},
+                                                                                      {"lm_head", "LM head"},
+                                                                                      {"all_reduce", "all-reduce"},
+                                                                                      {"all_gather", "all-gather"}}};
+  for (const auto& [name, text] : acronyms) {
+    if (name == identifier) {
+      return std::string(text);
+    }
+  }
+  std::string text(identifier);
+  for (char& c : text) {
+    c = c == '_' ? ' ' : c;
+  }
+  return text;
+}
+
+/// "GiB" and its number apart, so that numbers line up at the right and units at the left.
+struct NumberAndUnit {
+  std::string number;
+  std::string unit;
+};
+
+template <class Printed>
+NumberAndUnit apart(const Printed& printed, tokenroof::TextStyle style = {}) {
+  const std::string text = to_text(printed, style);
+  const std::size_t space = text.find(' ');
+  if (space == std::string::npos) {
+    return {text, ""};
+  }
+  return {text.substr(0, space), text.substr(space + 1)};
+}
+
+std::string in_gibibytes(Bytes bytes) {
+  constexpr double gibi = 0x1p30;
+  constexpr double visible = 0.005;
+  const double number = bytes.value() / gibi;
+  return number > 0 && number < visible ? "< 0.01" : number_text(number, 2);
+}
+
+class Report {
+public:
+  Report(const Answer& answer, TextStyle style)
+      : answer_(answer), deployment_(answer.deployment), device_(answer.deployment.cluster.device),
+        prediction_(answer.prediction), explanation_(answer.explanation), style_(style) {}
+
+  [[nodiscard]] std::string text() && {
+    title();
+    question();
+    times();
+    memory();
+    if (prediction_.fits) {
+      phase("prefill", explanation_.prefill);
+      if (explanation_.decode) {
+        phase("decode step", *explanation_.decode);
+      }
+      crossings();
+    }
+    trust();
+    return std::move(out_);
+  }
+
+private:
+  [[nodiscard]] std::string bold(std::string_view text) const { return escaped("\x1b[1m", text); }
+  [[nodiscard]] std::string dim(std::string_view text) const { return escaped("\x1b[2m", text); }
+  [[nodiscard]] std::string escaped(std::string_view start, std::string_view text) const {
+    return style_.styled && !text.empty() ? std::string(start) + std::string(text) + "\x1b[0m" : std::string(text);
+  }
+
+  void line(std::string_view text = {}) {
+    out_ += text;
+    out_ += '\n';
+  }
+
+  void title() {
+    const std::int64_t devices = deployment_.cluster.devices;
+    const std::string count = devices > 1 ? fmt::format("{} x ", devices) : "";
+    line(bold(fmt::format("{} on {}{}", deployment_.network->name, count, device_.name.view())));
+    line();
+  }
+
+  void question() {
+    Table table({Align::left, Align::left});
+    table.add({"network", network()});
+    table.add({"weights", weights()});
+    table.add({"device", device()});
+    table.add({"engine", engine()});
+    if (deployment_.cluster.devices > 1 || deployment_.parallelism.expert > 1) {
+      table.add({"split", split()});
+    }
+    table.add({"workload", workload()});
+    out_ += table.str();
+    line();
+  }
+
+  [[nodiscard]] std::string network() const {
+    const ParameterCount count = count_parameters(*deployment_.network);
+    const Count layers = layer_count(*deployment_.network);
+    std::string text = fmt::format("{} parameters", count_text(static_cast<double>(count.total())));
+    if (count.active() != count.total()) {
+      text += fmt::format(", {} active", count_text(static_cast<double>(count.active())));
+    }
+    return text + fmt::format(" in {} layer{}", layers, layers == 1 ? "" : "s");
+  }
+
+  [[nodiscard]] std::string weights() const {
+    return fmt::format("{}, {}; KV cache {}, {}", deployment_.weights.name.view(),
+                       to_text(weight_bytes(*deployment_.network, deployment_.weights)), deployment_.kv.name.view(),
+                       to_text(kv_cache_per_token(*deployment_.network, deployment_.kv)));
+  }
+
+  [[nodiscard]] std::string device() const {
+    std::string text(device_.id.view());
+    if (const MemoryVariant* chosen = tokenroof::memory(device_)) {
+      text += ", " + to_text(chosen->capacity);
+    }
+    if (is_present(explanation_.bandwidth)) {
+      text += ", " + to_text(explanation_.bandwidth);
+    }
+    if (explanation_.peak) {
+      text += fmt::format(", {} {} dense", to_text(explanation_.peak->value), name(explanation_.arithmetic));
+      text += explanation_.peak->basis == Basis::fitted ? " (inferred from measurements)" : "";
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string engine() const {
+    const Engine& engine = *deployment_.engine;
+    std::string text(engine.id.view());
+    if (!engine.version.empty() && text.find('@') == std::string::npos) {
+      text += " " + std::string(engine.version.view());
+    }
+    return engine.id == "roofline" ? text + ", the lower bound: full rates, no overhead" : text;
+  }
+
+  [[nodiscard]] std::string split() const {
+    const Parallelism& p = deployment_.parallelism;
+    std::string text;
+    const auto add = [&](const char* kind, std::int64_t degree) {
+      if (degree > 1) {
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind, degree);
+      }
+    };
+    add("tensor", p.tensor);
+    add("pipeline", p.pipeline);
+    add("expert", p.expert);
+    add("data", p.data);
+    return text + " parallel";
+  }
+
+  [[nodiscard]] std::string workload() const {
+    const Workload& w = answer_.workload;
+    std::string text = fmt::format("batch {}, prompt {}, output {}", w.batch, to_text(w.prompt), to_text(w.output));
+    return w.context_depth.value() > 0 ? text + fmt::format(", {} cached before", to_text(w.context_depth)) : text;
+  }
+
+  /// Why a time is absent. The unit is named, since another one of the device may have a rate.
+  [[nodiscard]] std::string speak(std::string_view reason) const {
+    if (reason == name(Absence::no_compute_rate)) {
+      const ComputeUnit* unit = unit_for(*deployment_.engine, device_);
+      return fmt::format("no compute rate of its {} is published or inferred",
+                         name(unit != nullptr ? unit->kind : deployment_.engine->unit));
+    }
+    if (reason == name(Absence::no_bandwidth)) {
+      return device_.memory_variant_count > 1 && tokenroof::memory(device_) == nullptr
+                 ? "the memory bandwidth depends on the size; state it"
+                 : "its memory bandwidth is not published";
+    }
+    return "a single token has no interval to the next";
+  }
+
+  template <class Quantity>
+  void time_row(Table& table, const char* label, const Estimate<Quantity>& estimate,
+                std::string_view definition) const {
+    if (estimate.has_value()) {
+      const NumberAndUnit value = apart(estimate);
+      table.add({label, bold(value.number), value.unit, dim(definition)});
+    }
+  }
+
+  void absence_row(Table& table, const char* label, std::string_view reason) const {
+    if (!reason.empty()) {
+      table.add({label, "-", "", dim(speak(reason))});
+    }
+  }
+
+  void times() {
+    if (!prediction_.fits) {
+      return; // what does not fit does not run
+    }
+    Table table({Align::left, Align::right, Align::unit, Align::left});
+    const Prediction& p = prediction_;
+    const bool several = answer_.workload.batch > 1;
+    time_row(table, "TTFT", p.ttft,
+             several ? "from arrival to the first token out, of the whole batch"
+                     : "from arrival to the first token out");
+    absence_row(table, "TTFT", reason_without_ttft(p));
+    time_row(table, "TPOT", p.tpot, "(end to end - TTFT) / (output - 1)");
+    absence_row(table, "TPOT", reason_without_tpot(p));
+    // What follows from those two is absent for the same reasons, which need no repeating.
+    time_row(table, "end to end", p.end_to_end, "from arrival to the last token out");
+    time_row(table, "per user", p.tokens_per_second_per_user, "1 / TPOT");
+    time_row(table, "throughput", p.tokens_per_second,
+             several ? "output of all sequences / end to end" : "output / end to end");
+    time_row(table, "prefill", p.prefill_tokens_per_second,
+             several ? "prompts of all sequences / TTFT" : "prompt / TTFT");
+    out_ += table.str();
+    line();
+  }
+
+  [[nodiscard]] std::string verdict() const {
+    const bool every_size = !is_present(prediction_.memory_budget);
+    if (prediction_.fits) {
+      return every_size ? "fits in every size it is sold in" : "fits";
+    }
+    return fmt::format("does not fit{}, {} GiB short; no times", every_size ? " in any size it is sold in" : "",
+                       in_gibibytes(prediction_.shortfall));
+  }
+
+  void memory() {
+    const Ledger& ledger = prediction_.ledger;
+    const Bytes peak = prediction_.peak_memory.value;
+    const std::string budget =
+        is_present(prediction_.memory_budget) ? fmt::format(" of {}", in_gibibytes(prediction_.memory_budget)) : "";
+    line(fmt::format("memory  {}{} GiB{}: {}", bold(in_gibibytes(peak)), budget,
+                     deployment_.cluster.devices > 1 ? " on the fullest device" : "", bold(verdict())));
+    Table table({Align::left, Align::right, Align::right});
+    for (std::size_t i = 0; i < ledger.items.size(); ++i) {
+      if (ledger.items[i].value() > 0) {
+        table.add({spoken(ledger_item_names[i]), in_gibibytes(ledger.items[i]) + " GiB",
+                   percent_text(ledger.items[i] / peak)});
+      }
+    }
+    out_ += table.str(2);
+    line();
+  }
+
+  void phase(std::string_view label, const PhaseExplanation& phase) {
+    const std::string intensity = is_present(explanation_.ridge)
+                                      ? fmt::format("{} FLOP/B, ridge {}", number_text(phase.intensity.value()),
+                                                    number_text(explanation_.ridge.value()))
+                                      : fmt::format("{} FLOP/B", number_text(phase.intensity.value()));
+    if (phase.absence != Absence::none) {
+      line(fmt::format("{}  {}; {}", label, speak(name(phase.absence)), intensity));
+      line();
+      return;
+    }
+    std::string heading = fmt::format("{}  {}, {}-bound: ", label, bold(to_text(phase.cost.time)), name(phase.roof));
+    if (std::isfinite(phase.mfu)) {
+      heading += fmt::format("MFU {}, ", percent_text(phase.mfu));
+    }
+    line(heading + fmt::format("MBU {}, {}", percent_text(phase.mbu), intensity));
+    operators(phase);
+    line();
+  }
+
+  /// The operators that make up most of a phase, the rest in one line.
+  void operators(const PhaseExplanation& phase) {
+    constexpr std::size_t most = 5;
+    constexpr double smallest = 0.02;
+    Table table({Align::left, Align::right, Align::left});
+    const auto& all = phase.cost.operators;
+    std::size_t shown = 0;
+    double rest = 1;
+    for (; shown < all.size() && shown < most && share(phase.cost, all[shown]) >= smallest; ++shown) {
+      const double part = share(phase.cost, all[shown]);
+      rest -= part;
+      table.add({spoken(name(all[shown].name)), percent_text(part), std::string(name(all[shown].roof))});
+    }
+    const double overhead = phase.cost.overhead / phase.cost.time;
+    if (overhead > 0) {
+      rest -= overhead;
+      table.add({"launch and scheduling", percent_text(overhead), "fixed"});
+    }
+    if (shown < all.size() && rest > 0) {
+      table.add({fmt::format("{} others", all.size() - shown), percent_text(rest), ""});
+    }
+    out_ += table.str(2);
+  }
+
+  void crossings() {
+    if (explanation_.compute_bound_batch) {
+      line(fmt::format("Decode turns compute-bound at batch {}.", *explanation_.compute_bound_batch));
+    } else if (is_present(explanation_.ridge)) {
+      line("Decode stays memory-bound at every batch with so long a context.");
+    }
+    if (is_present(explanation_.cache_exceeds_weights)) {
+      line(fmt::format("The KV cache outgrows the weights at {} of context{}.",
+                       to_text(explanation_.cache_exceeds_weights),
+                       answer_.workload.batch > 1 ? " in each sequence" : ""));
+    }
+  }
+
+  void trust() {
+    line(fmt::format("Trust: {}, {}.", bold(name(prediction_.trust)), reason()));
+    for (const std::string& assumption : answer_.assumptions) {
+      line("Assumed: " + assumption);
+    }
+  }
+
+  [[nodiscard]] std::string_view reason() const {
+    switch (prediction_.trust) {
+    case Trust::calibrated:
+      return "the engine's constants were fitted on this device family";
+    case Trust::transferred:
+      return "the engine's constants were stated for like devices; no interval yet";
+    case Trust::datasheet:
+      break;
+    }
+    return deployment_.engine->id == "roofline"
+               ? "physics and published rates alone; times are lower bounds"
+               : "physics and published rates; the engine says nothing of such devices";
+  }
+
+  const Answer& answer_;
+  const Deployment& deployment_;
+  const Device& device_;
+  const Prediction& prediction_;
+  const Explanation& explanation_;
+  TextStyle style_;
+  std::string out_{};
+};
+
+} // namespace
+
+std::string text(const Answer& answer, TextStyle style) { return Report(answer, style).text(); }
+
+} // namespace tokenroof::report
