@@ -1,13 +1,173 @@
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
+#include "cli/commands.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "tokenroof/errors.hpp"
 #include "tokenroof/version.hpp"
+
+namespace {
+
+using namespace tokenroof::cli;
+
+/// CLI11's help without what the texts say themselves ("Excludes: --csv").
+class HelpFormatter : public CLI::Formatter {
+public:
+  HelpFormatter() { column_width(36); }
+  [[nodiscard]] std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string type = option->get_type_name().empty() ? "" : " " + option->get_type_name();
+    const std::string initial = option->get_default_str().empty() ? "" : " [" + option->get_default_str() + "]";
+    return type + initial + (option->get_required() ? " (required)" : "");
+  }
+};
+
+void add_deployment(CLI::App& command, DeploymentOptions& options) {
+  command.add_option("--model", options.model, "catalogue id, or a config.json or its folder")
+      ->type_name("ID|PATH")
+      ->required()
+      ->group("Network");
+  command
+      .add_option("--weights", options.weights, "weight scheme: bf16, fp8, Q4_K_M, ... (default: as stored, else bf16)")
+      ->type_name("FORMAT")
+      ->group("Network");
+  command.add_option("--kv", options.kv, "format of the KV cache (default: 16 bits)")
+      ->type_name("FORMAT")
+      ->group("Network");
+  command.add_option("--device", options.device, "catalogue id, with @SIZE where it is sold in several, or a file")
+      ->type_name("ID[@SIZE]|FILE")
+      ->required()
+      ->group("Device");
+  command.add_option("--memory", options.memory, "memory size of the device, as in 64GiB")
+      ->type_name("SIZE")
+      ->group("Device");
+  command
+      .add_option("--engine", options.engine, "catalogue id or a file; auto: the usual one; roofline: the lower bound")
+      ->type_name("ID|FILE")
+      ->capture_default_str()
+      ->group("Device");
+  command.add_option("--devices", options.devices, "devices in all (default: tp x pp x dp, which it must equal)")
+      ->type_name("N")
+      ->group("Split");
+  command.add_option("--tp", options.tensor, "tensor parallel degree")->type_name("N")->group("Split");
+  command.add_option("--pp", options.pipeline, "pipeline parallel degree")->type_name("N")->group("Split");
+  command.add_option("--ep", options.expert, "expert parallel degree, within tp x dp")->type_name("N")->group("Split");
+  command.add_option("--dp", options.data, "data parallel degree: replicas that share the batch")
+      ->type_name("N")
+      ->group("Split");
+}
+
+template <class Options>
+void add_workload(CLI::App& command, Options& options, const char* type) {
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    command.add_option(name, value, text)->type_name(type)->capture_default_str()->group("Workload");
+  };
+  add("--batch", options.batch, "sequences that start together, over all replicas");
+  add("--prompt", options.prompt, "tokens of each prompt");
+  add("--output", options.output, "tokens generated for each sequence");
+  add("--context-depth", options.context_depth, "tokens of each sequence cached before its prompt");
+}
+
+template <class Options>
+void add_output(CLI::App& command, Options& options, const char* require_fit_text) {
+  command.add_flag("--require-fit", options.require_fit, require_fit_text)->group("Output");
+  const auto add = [&](const char* name, OutputForm form, const char* text) {
+    return command
+        .add_flag_callback(
+            name, [&options, form] { options.form = form; }, text)
+        ->group("Output");
+  };
+  CLI::Option* const json = add("--json", OutputForm::json, "write JSON, the unit in each name");
+  json->excludes(add("--csv", OutputForm::csv, "write CSV, the unit in each name"));
+}
+
+/// Runs a command; what it throws becomes a message and an exit code.
+template <class Command>
+int guarded(Command&& command) {
+  try {
+    return command();
+  } catch (const tokenroof::UnknownId& error) {
+    complain(error.what());
+    return unknown_id;
+  } catch (const tokenroof::InvalidSpec& error) {
+    complain(error.what());
+    return usage;
+  } catch (const tokenroof::ParseError& error) {
+    complain(error.what());
+    return bad_file;
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return failure;
+  }
+}
+
+constexpr const char* exit_codes = "Exit codes: 0 ok, 1 cannot write, 2 usage, 3 unknown id, 4 bad file, "
+                                   "5 does not fit under --require-fit.";
+
+constexpr const char* range_help = "Lists and ranges:\n"
+                                   "  1,2,8           these values\n"
+                                   "  1..8            1 to 8 in steps of 1\n"
+                                   "  1,2,4..64       goes on as it began: by the same ratio or the same step\n"
+                                   "  512..131072*2   each twice the one before\n"
+                                   "  0..4096+512     in steps of 512\n";
+
+} // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Predicts TTFT, TPOT, throughput and memory of language models on any device.", "tokenroof"};
   app.set_version_flag("--version", std::string(tokenroof::linked_version()));
-  app.require_subcommand(0, 1);
-  CLI11_PARSE(app, argc, argv);
-  return 0;
+  app.require_subcommand(1);
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.failure_message([](const CLI::App* command, const CLI::Error& error) {
+    return "tokenroof: " + std::string(error.what()) + "\nSee " +
+           (command->get_parent() != nullptr ? "tokenroof " + command->get_name() : command->get_name()) + " --help.\n";
+  });
+  app.footer(exit_codes);
+
+  PredictOptions predict_options;
+  CLI::App* const predict_command = app.add_subcommand("predict", "Times and memory of one workload, and why.");
+  add_deployment(*predict_command, predict_options.deployment);
+  add_workload(*predict_command, predict_options, "N");
+  add_output(*predict_command, predict_options, "exit 5 if it does not fit");
+
+  SweepOptions sweep_options;
+  CLI::App* const sweep_command = app.add_subcommand("sweep", "The same for every combination of lists and ranges.");
+  add_deployment(*sweep_command, sweep_options.deployment);
+  add_workload(*sweep_command, sweep_options, "LIST");
+  add_output(*sweep_command, sweep_options, "exit 5 if any point does not fit");
+  sweep_command->footer(range_help);
+
+  CatalogueOptions catalogue_options;
+  const auto add_catalogue = [&](const char* name, const char* text, const char* type) {
+    CLI::App* const command = app.add_subcommand(name, text);
+    command->add_option("id", catalogue_options.id, "show this one in detail (default: list all)")->type_name(type);
+    return command;
+  };
+  CLI::App* const models_command =
+      add_catalogue("models", "Networks of the catalogue, or what a file means.", "ID|PATH");
+  CLI::App* const devices_command = add_catalogue("devices", "Devices, with the source of each figure.", "ID|FILE");
+  add_catalogue("engines", "Engines, with the source of each constant.", "ID|FILE");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error, std::cout, std::cerr) == 0 ? success : usage;
+  }
+  return guarded([&] {
+    if (*predict_command) {
+      return predict(predict_options);
+    }
+    if (*sweep_command) {
+      return sweep(sweep_options);
+    }
+    if (*models_command) {
+      return models(catalogue_options);
+    }
+    return *devices_command ? devices(catalogue_options) : engines(catalogue_options);
+  });
 }

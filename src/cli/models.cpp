@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/resolve.hpp"
+#include "report/table.hpp"
+#include "tokenroof/catalogue/networks.hpp"
+#include "tokenroof/memory/kv_cache.hpp"
+#include "tokenroof/network/parameters.hpp"
+#include "tokenroof/text.hpp"
+
+namespace tokenroof::cli {
+
+namespace {
+
+using catalogue::NetworkEntry;
+using report::Align;
+using report::count_text;
+using report::Table;
+
+std::string count(Count value) { return count_text(static_cast<double>(value)); }
+
+/// "32/8": query heads and key/value heads.
+struct HeadsText {
+  std::string operator()(const GroupedQueryAttention& a) const {
+    return a.heads == a.kv_heads ? fmt::format("{}", a.heads) : fmt::format("{}/{}", a.heads, a.kv_heads);
+  }
+  std::string operator()(const LatentAttention& a) const { return fmt::format("{} latent", a.heads); }
+  std::string operator()(const StateSpace& m) const { return fmt::format("{} state-space", m.heads); }
+  std::string operator()(const LinearAttention& m) const { return fmt::format("{} linear", m.value_heads); }
+  std::string operator()(const ShortConvolution&) const { return "convolution"; }
+};
+
+/// Calls `visit(const LayerRun&, const Mixer&)` for each mixer of each run.
+template <class Visit>
+void for_each_mixer(const Network& network, Visit&& visit) {
+  for (const LayerRun& run : network.layers) {
+    for (const Mixer& mixer : run.block.mixers) {
+      visit(run, mixer);
+    }
+  }
+}
+
+/// Heads of the attention layers, where there are any, else of whatever mixes tokens.
+std::string heads(const Network& network) {
+  std::string of_attention;
+  std::string any;
+  for_each_mixer(network, [&](const LayerRun&, const Mixer& mixer) {
+    const bool attends =
+        std::holds_alternative<GroupedQueryAttention>(mixer) || std::holds_alternative<LatentAttention>(mixer);
+    std::string& text = attends ? of_attention : any;
+    text = text.empty() ? std::visit(HeadsText{}, mixer) : text;
+  });
+  return of_attention.empty() ? any : of_attention;
+}
+
+Format cache_format() { return Format{}; }
+
+std::string cache_per_token(const Network& network) { return to_text(kv_cache_per_token(network, cache_format())); }
+
+void list() {
+  Table table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::left, Align::right,
+               Align::right, Align::left});
+  table.add({"id", "parameters", "active", "layers", "hidden", "heads", "KV cache", "context", "confidence"});
+  std::vector<std::string> ids = catalogue::network_ids();
+  std::sort(ids.begin(), ids.end());
+  for (const std::string& id : ids) {
+    const NetworkEntry& entry = catalogue::network_entry(id);
+    const Network& network = *entry.network;
+    const ParameterCount parameters = count_parameters(network);
+    table.add(
+        {id, count(parameters.total()), parameters.active() == parameters.total() ? "" : count(parameters.active()),
+         fmt::format("{}", layer_count(network)), fmt::format("{}", network.hidden), heads(network),
+         cache_per_token(network),
+         network.context_limit.value() > 0 ? number_text(network.context_limit.value(), 0) : "", entry.confidence});
+  }
+  write(table.str());
+}
+
+void add_part(Table& table, const char* name, Count parameters) {
+  if (parameters > 0) {
+    table.add({name, fmt::format("{}", parameters), count(parameters)});
+  }
+}
+
+void parts(const ParameterCount& parameters) {
+  Table table({Align::left, Align::right, Align::right});
+  add_part(table, "embedding", parameters.embedding);
+  add_part(table, "attention", parameters.attention);
+  add_part(table, "feed-forward", parameters.feed_forward);
+  add_part(table, "experts", parameters.experts);
+  add_part(table, "shared experts", parameters.shared_experts);
+  add_part(table, "router", parameters.router);
+  add_part(table, "norms", parameters.norms);
+  add_part(table, "head", parameters.head);
+  add_part(table, "other", parameters.other);
+  add_part(table, "total", parameters.total());
+  add_part(table, "active a token", parameters.active());
+  add_part(table, "active without looked-up tables", parameters.active_without_embeddings());
+  add_part(table, "multi-token prediction, not in the total", parameters.prediction);
+  write("parameters\n" + table.str(2) + "\n");
+}
+
+std::string verdict(const NetworkEntry& entry, Count total) {
+  if (!entry.published_parameters) {
+    return "no published count to compare with";
+  }
+  const Count difference = total - *entry.published_parameters;
+  return difference == 0 ? fmt::format("equals the published {}", *entry.published_parameters)
+                         : fmt::format("{:+} against the published {}", difference, *entry.published_parameters);
+}
+
+/// Equal layers together, wherever they stand.
+std::vector<LayerRun> kinds_of_layers(const Network& network) {
+  std::vector<LayerRun> kinds;
+  for (const LayerRun& run : network.layers) {
+    const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const LayerRun& k) { return k.block == run.block; });
+    if (same == kinds.end()) {
+      kinds.push_back(run);
+    } else {
+      same->count += run.count;
+    }
+  }
+  return kinds;
+}
+
+std::string layers(const Network& network) {
+  Table table({Align::right, Align::left, Align::left});
+  for (const LayerRun& run : kinds_of_layers(network)) {
+    std::string mixers;
+    for (const Mixer& mixer : run.block.mixers) {
+      mixers += (mixers.empty() ? "" : " + ") + std::visit(HeadsText{}, mixer) + " heads";
+      if (const auto* attention = std::get_if<GroupedQueryAttention>(&mixer)) {
+        mixers += fmt::format(" of {}", attention->head_dim);
+        mixers += attention->window ? ", window " + to_text(*attention->window) : "";
+      }
+    }
+    std::string feed_forward = "no feed-forward";
+    if (run.block.feed_forward) {
+      if (const auto* moe = std::get_if<MixtureOfExperts>(&*run.block.feed_forward)) {
+        feed_forward = fmt::format("{} of {} experts of width {}", moe->active, moe->experts, moe->width);
+        feed_forward += moe->shared_width > 0 ? fmt::format(", {} shared", moe->shared_width) : "";
+      } else {
+        const auto& dense = std::get<DenseFeedForward>(*run.block.feed_forward);
+        feed_forward = fmt::format("{} width {}", dense.gated ? "gated" : "plain", dense.width);
+      }
+    }
+    table.add({fmt::format("{} x", run.count), mixers, feed_forward});
+  }
+  return table.str(2);
+}
+
+void show(const NetworkEntry& entry) {
+  const Network& network = *entry.network;
+  const ParameterCount parameters = count_parameters(network);
+  Table facts({Align::left, Align::left});
+  facts.add({"hidden width", fmt::format("{}", network.hidden)});
+  facts.add(
+      {"vocabulary", fmt::format("{}{}", network.vocabulary, network.tied_embeddings ? ", head tied to it" : "")});
+  if (network.context_limit.value() > 0) {
+    facts.add({"context limit", to_text(network.context_limit)});
+  }
+  facts.add({"KV cache", cache_per_token(network) + " in 16 bits"});
+  if (entry.weights) {
+    facts.add({"stored as",
+               fmt::format("{}, {}", entry.weights->name.view(), to_text(weight_bytes(network, *entry.weights)))});
+  }
+  facts.add({"source", entry.source + (entry.date.empty() ? "" : ", " + entry.date)});
+  if (!entry.confidence.empty()) {
+    facts.add({"confidence", entry.confidence});
+  }
+  facts.add({"parameters", verdict(entry, parameters.total())});
+  if (!entry.published_parameters_source.empty()) {
+    facts.add({"", entry.published_parameters_source});
+  }
+  write((network.name.empty() ? entry.id : network.name) + "\n\n" + facts.str() + "\nlayers\n" + layers(network) +
+        "\n");
+  parts(parameters);
+  for (const std::string& assumption : entry.assumptions) {
+    write("Assumed: " + assumption + "\n");
+  }
+}
+
+} // namespace
+
+int models(const CatalogueOptions& options) {
+  if (options.id.empty()) {
+    list();
+  } else {
+    show(find_network(options.id));
+  }
+  flush();
+  return success;
+}
+
+} // namespace tokenroof::cli

@@ -1,0 +1,52 @@
+/// @file
+/// What the command line was asked, as plain values: the commands know nothing of how arguments are parsed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tokenroof::cli {
+
+enum class OutputForm : std::uint8_t { text, json, csv };
+
+struct DeploymentOptions {
+  std::string model{};
+  std::string device{};
+  std::string engine = "auto";
+  std::string weights{}; ///< empty: what the network's file says
+  std::string kv{};      ///< empty: 16 bits
+  std::string memory{};
+  std::optional<std::int64_t> devices{};
+  std::int64_t tensor = 1;
+  std::int64_t pipeline = 1;
+  std::int64_t expert = 1;
+  std::int64_t data = 1;
+};
+
+struct PredictOptions {
+  DeploymentOptions deployment{};
+  std::int64_t batch = 1;
+  std::int64_t prompt = 512;
+  std::int64_t output = 128;
+  std::int64_t context_depth = 0;
+  bool require_fit = false;
+  OutputForm form = OutputForm::text;
+};
+
+/// The workload's parts as lists and ranges, see ranges.hpp.
+struct SweepOptions {
+  DeploymentOptions deployment{};
+  std::string batch = "1";
+  std::string prompt = "512";
+  std::string output = "128";
+  std::string context_depth = "0";
+  bool require_fit = false;
+  OutputForm form = OutputForm::text;
+};
+
+struct CatalogueOptions {
+  std::string id{}; ///< or a path; empty: list all
+};
+
+} // namespace tokenroof::cli
