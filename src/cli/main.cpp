@@ -1,8 +1,11 @@
+#include <charconv>
+#include <cstdint>
 #include <exception>
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <string>
+#include <system_error>
+#include <type_traits>
 
 #include <CLI/CLI.hpp>
 
@@ -15,6 +18,14 @@
 namespace {
 
 using namespace tokenroof::cli;
+
+/// CLI11 reads "" as 0 and cuts what is too large; both are slips of the pen.
+std::string check_whole_number(const std::string& text) {
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return stop != end || error != std::errc() ? "'" + text + "' is not a whole number" : "";
+}
 
 /// CLI11's help without what the texts say themselves ("Excludes: --csv").
 class HelpFormatter : public CLI::Formatter {
@@ -51,21 +62,24 @@ void add_deployment(CLI::App& command, DeploymentOptions& options) {
       ->type_name("ID|FILE")
       ->capture_default_str()
       ->group("Device");
-  command.add_option("--devices", options.devices, "devices in all (default: tp x pp x dp, which it must equal)")
-      ->type_name("N")
-      ->group("Split");
-  command.add_option("--tp", options.tensor, "tensor parallel degree")->type_name("N")->group("Split");
-  command.add_option("--pp", options.pipeline, "pipeline parallel degree")->type_name("N")->group("Split");
-  command.add_option("--ep", options.expert, "expert parallel degree, within tp x dp")->type_name("N")->group("Split");
-  command.add_option("--dp", options.data, "data parallel degree: replicas that share the batch")
-      ->type_name("N")
-      ->group("Split");
+  const auto add_number = [&](const char* name, auto& value, const char* text) {
+    command.add_option(name, value, text)->check(check_whole_number, "")->type_name("N")->group("Split");
+  };
+  add_number("--devices", options.devices, "devices in all (default: tp x pp x dp, which it must equal)");
+  add_number("--tp", options.tensor, "tensor parallel degree");
+  add_number("--pp", options.pipeline, "pipeline parallel degree");
+  add_number("--ep", options.expert, "expert parallel degree, within tp x dp");
+  add_number("--dp", options.data, "data parallel degree: replicas that share the batch");
 }
 
 template <class Options>
 void add_workload(CLI::App& command, Options& options, const char* type) {
   const auto add = [&](const char* name, auto& value, const char* text) {
-    command.add_option(name, value, text)->type_name(type)->capture_default_str()->group("Workload");
+    CLI::Option* const option = command.add_option(name, value, text);
+    option->type_name(type)->capture_default_str()->group("Workload");
+    if constexpr (std::is_integral_v<std::remove_reference_t<decltype(value)>>) {
+      option->check(check_whole_number, "");
+    }
   };
   add("--batch", options.batch, "sequences that start together, over all replicas");
   add("--prompt", options.prompt, "tokens of each prompt");
@@ -121,7 +135,7 @@ constexpr const char* range_help = "Lists and ranges:\n"
 int main(int argc, char** argv) {
   CLI::App app{"Predicts TTFT, TPOT, throughput and memory of language models on any device.", "tokenroof"};
   app.set_version_flag("--version", std::string(tokenroof::linked_version()));
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1); // none is found out below, after CLI11 has named what it did not understand
   app.formatter(std::make_shared<HelpFormatter>());
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
     return "tokenroof: " + std::string(error.what()) + "\nSee " +
@@ -157,6 +171,10 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error, std::cout, std::cerr) == 0 ? success : usage;
+  }
+  if (app.get_subcommands().empty()) {
+    complain("a command is missing: predict, sweep, models, devices or engines\nSee tokenroof --help.");
+    return usage;
   }
   return guarded([&] {
     if (*predict_command) {

@@ -30,6 +30,13 @@ inline constexpr std::int64_t most_devices = 1'000'000;
 
 namespace detail {
 
+/// Whole numbers, which tokens are meant to be, without a fraction.
+[[nodiscard]] inline std::string as_text(double number) {
+  constexpr double exact = 0x1p53;
+  const bool whole = number == std::floor(number) && std::abs(number) < exact;
+  return whole ? std::to_string(static_cast<std::int64_t>(number)) : std::to_string(number);
+}
+
 class Checker {
 public:
   [[nodiscard]] std::vector<Issue> issues() && { return std::move(issues_); }
@@ -47,7 +54,7 @@ public:
   void tokens(const char* field, Tokens value, double least) {
     const double number = value.value();
     if (!(number >= least && number <= most_tokens.value()) || number != std::floor(number)) {
-      report(field, std::to_string(number),
+      report(field, as_text(number),
              "must be a whole number of tokens in " + std::to_string(static_cast<std::int64_t>(least)) +
                  "..1000000000");
     }

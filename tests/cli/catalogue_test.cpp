@@ -1,0 +1,60 @@
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "program.hpp"
+#include "tokenroof/catalogue/devices.hpp"
+#include "tokenroof/catalogue/networks.hpp"
+#include "tokenroof/version.hpp"
+
+namespace tokenroof::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string output(const std::vector<std::string>& arguments) {
+  const Outcome result = run(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  return result.out;
+}
+
+TEST(CatalogueCommands, ListEveryEntry) {
+  EXPECT_EQ(lines(output({"models"})).size(), 1 + catalogue::network_ids().size());
+  const std::string devices = output({"devices"});
+  for (const Device& device : catalogue::devices()) {
+    EXPECT_THAT(devices, HasSubstr("\n" + std::string(device.id.view()) + " "));
+  }
+}
+
+TEST(CatalogueCommands, ModelsCountParametersByPart) {
+  EXPECT_THAT(output({"models", "deepseek-v3"}),
+              AllOf(StartsWith("deepseek-v3\n"), HasSubstr("671026419200"), HasSubstr("active a token"),
+                    HasSubstr("8 of 256 experts"), HasSubstr("68.62 KiB/tok"), HasSubstr("source")));
+}
+
+TEST(CatalogueCommands, DevicesShowWhereFiguresComeFrom) {
+  EXPECT_THAT(output({"devices", "h100_sxm"}), AllOf(StartsWith("NVIDIA H100"), HasSubstr("memory.bandwidth_GBps"),
+                                                     HasSubstr("sources"), HasSubstr("high"), HasSubstr("conflicts")));
+}
+
+TEST(CatalogueCommands, FilesAreShownToo) {
+  EXPECT_THAT(output({"devices", TOKENROOF_SOURCE_DIR "/models/devices/rtx_4090.json"}),
+              AllOf(HasSubstr("RTX 4090"), HasSubstr("1.008 TB/s")));
+}
+
+TEST(Help, IsPrintedOnStdout) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"}, {"predict", "--help"}, {"sweep", "--help"}, {"models", "--help"}}) {
+    EXPECT_THAT(output(arguments), HasSubstr("Usage: tokenroof"));
+  }
+  EXPECT_THAT(output({"sweep", "--help"}), HasSubstr("1,2,4..64"));
+}
+
+TEST(Help, VersionIsTheLibrarys) { EXPECT_EQ(output({"--version"}), std::string(linked_version()) + "\n"); }
+
+} // namespace
+} // namespace tokenroof::test
