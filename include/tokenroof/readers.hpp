@@ -1,6 +1,6 @@
 /// @file
-/// Files that describe networks and devices, read at run time. They are not trusted: what is wrong with one is an error that
-/// names the key. (tokenroof::tokenroof)
+/// Files that describe networks, devices and engines, read at run time. They are not trusted: what is wrong with one is an
+/// error that names the key. (tokenroof::tokenroof)
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenroof/engine/engine.hpp"
 #include "tokenroof/hardware/device.hpp"
 #include "tokenroof/network/network.hpp"
 #include "tokenroof/network/weight_scheme.hpp"
@@ -41,5 +42,12 @@ struct NetworkReading {
 
 /// The network alone. Throws as `examine_network_text`.
 [[nodiscard]] Network parse_network(std::string_view json, std::string_view name);
+
+/// The engine that a JSON file describes, in the format of models/engines/*.json.
+/// Throws ParseError for what is no such file, InvalidSpec for figures that cannot be.
+[[nodiscard]] Engine read_engine(const std::filesystem::path& path);
+
+/// The same for a text in memory; `name` stands for the file in messages.
+[[nodiscard]] Engine parse_engine(std::string_view json, std::string_view name);
 
 } // namespace tokenroof

@@ -54,38 +54,6 @@ constexpr std::array<std::string_view, 2> storage_keys = {"kind", "read_GBps"};
 constexpr std::array<std::string_view, 3> price_keys = {"list_USD", "basis", "cloud_USD_per_hour"};
 constexpr std::array<std::string_view, 4> quote_keys = {"provider", "USD_per_hour", "date", "source"};
 
-/// A list of at most `most` elements; empty where the key is missing.
-const json& list(const JsonObject& object, std::string_view key, std::size_t most) {
-  static const json none = json::array();
-  const json* value = object.find(key);
-  if (value == nullptr) {
-    return none;
-  }
-  if (!value->is_array()) {
-    readers::throw_not("an array", *value, object.place().key(key));
-  }
-  if (value->size() > most) {
-    throw InvalidSpec(object.place().key(key).keys, std::to_string(value->size()) + " elements",
-                      "at most " + std::to_string(most));
-  }
-  return *value;
-}
-
-/// The index of the name that a key holds. Throws InvalidSpec, listing all names, for another.
-template <std::size_t Count>
-std::size_t one_of(const JsonObject& object, std::string_view key, const std::array<std::string_view, Count>& names) {
-  const std::string_view text = object.required_text(key, 48);
-  const auto name = std::find(names.begin(), names.end(), text);
-  if (name == names.end()) {
-    std::string reason = "must be one of";
-    for (const std::string_view known : names) {
-      reason += " " + std::string(known);
-    }
-    throw InvalidSpec(object.place().key(key).keys, std::string(text), reason);
-  }
-  return static_cast<std::size_t>(name - names.begin());
-}
-
 struct Figure {
   double value;
   double low;
@@ -106,7 +74,7 @@ std::optional<Figure> read_figure(const JsonObject& object, std::string_view key
   const JsonObject fit(*value, object.place().key(key), fitted_keys);
   const Figure figure{fit.required_positive("value", most), fit.required_positive("low", most),
                       fit.required_positive("high", most), true};
-  (void)one_of(fit, "basis", std::array<std::string_view, 1>{"fitted"});
+  (void)fit.one_of("basis", std::array<std::string_view, 1>{"fitted"});
   (void)fit.required_text("rows", most_note_bytes);
   if (!(figure.low <= figure.value && figure.value <= figure.high)) {
     throw InvalidSpec(fit.place().keys, std::to_string(figure.value), "must lie between its low and its high");
@@ -138,7 +106,7 @@ void read_memory(const JsonObject& device_object, Device& device) {
   (void)object.count("bus_width_bits", 1e6);
   device.bandwidth = read_bandwidth(object, "bandwidth_GBps");
   const JsonPlace place = object.place().key("variants");
-  for (const json& value : list(object, "variants", most_memory_variants)) {
+  for (const json& value : object.array("variants", most_memory_variants)) {
     const MemoryVariant variant = read_variant(value, place.element(device.memory_variant_count));
     if (device.memory_variant_count > 0 &&
         !(variant.capacity > device.memory_variants[device.memory_variant_count - 1].capacity)) {
@@ -151,7 +119,7 @@ void read_memory(const JsonObject& device_object, Device& device) {
 
 ComputeUnit read_unit(const json& value, JsonPlace place) {
   const JsonObject object(value, std::move(place), unit_keys);
-  ComputeUnit unit{.kind = static_cast<ComputeUnitKind>(one_of(object, "kind", compute_unit_names))};
+  ComputeUnit unit{.kind = static_cast<ComputeUnitKind>(object.one_of("kind", compute_unit_names))};
   if (const json* rates = object.find("matrix_TFLOPS")) {
     const JsonObject matrix(*rates, object.place().key("matrix_TFLOPS"), arithmetic_names);
     for (std::size_t i = 0; i < arithmetic_count; ++i) {
@@ -180,7 +148,7 @@ ComputeUnit read_unit(const json& value, JsonPlace place) {
 
 void read_units(const JsonObject& object, Device& device) {
   const JsonPlace place = object.place().key("compute_units");
-  for (const json& value : list(object, "compute_units", most_compute_units)) {
+  for (const json& value : object.array("compute_units", most_compute_units)) {
     const ComputeUnit unit = read_unit(value, place.element(device.compute_unit_count));
     if (compute_unit(device, unit.kind) != nullptr) {
       throw InvalidSpec(place.element(device.compute_unit_count).key("kind").keys, std::string(name(unit.kind)),
@@ -258,7 +226,7 @@ void read_price(const JsonObject& device_object, Device& device) {
   }
   std::vector<double> quotes;
   const JsonPlace place = object.place().key("cloud_USD_per_hour");
-  for (const json& quote : list(object, "cloud_USD_per_hour", 1000)) {
+  for (const json& quote : object.array("cloud_USD_per_hour", 1000)) {
     const JsonObject quote_object(quote, place.element(quotes.size()), quote_keys);
     quotes.push_back(quote_object.required_positive("USD_per_hour", most_dollars));
   }
@@ -278,7 +246,7 @@ Device read_device_object(const json& document, std::string_view file) {
   device.name = object.required_text("name", 96);
   device.vendor = object.text("vendor", 32).value_or("");
   device.family = object.text("family", 32).value_or("");
-  device.device_class = static_cast<DeviceClass>(one_of(object, "device_class", device_class_names));
+  device.device_class = static_cast<DeviceClass>(object.one_of("device_class", device_class_names));
   read_memory(object, device);
   read_units(object, device);
   read_caches(object, device);

@@ -72,7 +72,7 @@ const nlohmann::json& JsonObject::at(std::string_view key) const {
   return *required(value ? std::optional(value) : std::nullopt, key, place_);
 }
 
-std::optional<double> JsonObject::positive(std::string_view key, double most) const {
+std::optional<double> JsonObject::number(std::string_view key) const {
   const nlohmann::json* value = find(key);
   if (value == nullptr) {
     return std::nullopt;
@@ -80,9 +80,42 @@ std::optional<double> JsonObject::positive(std::string_view key, double most) co
   if (!value->is_number()) {
     throw_not("a number", *value, place_.key(key));
   }
-  const auto number = value->get<double>();
-  if (!(number > 0 && number <= most)) {
-    throw InvalidSpec(place_.key(key).keys, shortened(*value),
+  return value->get<double>();
+}
+
+const nlohmann::json& JsonObject::array(std::string_view key, std::size_t most) const {
+  static const nlohmann::json none = nlohmann::json::array();
+  const nlohmann::json* value = find(key);
+  if (value == nullptr) {
+    return none;
+  }
+  if (!value->is_array()) {
+    throw_not("an array", *value, place_.key(key));
+  }
+  if (value->size() > most) {
+    throw InvalidSpec(place_.key(key).keys, std::to_string(value->size()) + " elements",
+                      "at most " + std::to_string(most));
+  }
+  return *value;
+}
+
+std::size_t JsonObject::one_of(std::string_view key, std::span<const std::string_view> names) const {
+  const std::string_view text = required_text(key, 48);
+  const auto name = std::find(names.begin(), names.end(), text);
+  if (name == names.end()) {
+    std::string reason = "must be one of";
+    for (const std::string_view known : names) {
+      reason += " " + std::string(known);
+    }
+    throw InvalidSpec(place_.key(key).keys, std::string(text), reason);
+  }
+  return static_cast<std::size_t>(name - names.begin());
+}
+
+std::optional<double> JsonObject::positive(std::string_view key, double most) const {
+  const std::optional<double> number = this->number(key);
+  if (number && !(*number > 0 && *number <= most)) {
+    throw InvalidSpec(place_.key(key).keys, shortened(*find(key)),
                       "must be above 0 and at most " + shortened(nlohmann::json(most)));
   }
   return number;

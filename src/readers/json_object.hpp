@@ -47,6 +47,13 @@ public:
   /// A text of 1 to `most_bytes` bytes. Throws InvalidSpec if it is longer or empty.
   [[nodiscard]] std::optional<std::string_view> text(std::string_view key, std::size_t most_bytes) const;
 
+  /// A number of any size and sign; all numbers of a document are finite.
+  [[nodiscard]] std::optional<double> number(std::string_view key) const;
+  /// A list of at most `most` elements; empty where the key is missing. Throws InvalidSpec if it is longer.
+  [[nodiscard]] const nlohmann::json& array(std::string_view key, std::size_t most) const;
+  /// The index of the name that a key must hold. Throws InvalidSpec, listing all names, for another.
+  [[nodiscard]] std::size_t one_of(std::string_view key, std::span<const std::string_view> names) const;
+
   /// The same for keys that must be there: ParseError if they are missing.
   [[nodiscard]] double required_positive(std::string_view key, double most) const;
   [[nodiscard]] std::string_view required_text(std::string_view key, std::size_t most_bytes) const;

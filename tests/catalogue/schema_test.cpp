@@ -1,8 +1,9 @@
-// The schema describes every key of every device file, and asks for none that is not there.
+// The schemas describe every key of every file, and ask for none that is not there.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -67,13 +68,17 @@ private:
   json document_;
 };
 
-TEST(DeviceSchema, DescribesEveryKey) {
-  std::ifstream file(std::filesystem::path(TOKENROOF_SOURCE_DIR) / "models/schema/device.schema.json");
+void expect_described(const std::string& schema_name, std::string_view folder) {
+  std::ifstream file(std::filesystem::path(TOKENROOF_SOURCE_DIR) / "models/schema" / schema_name);
   const Schema schema(json::parse(file));
-  for (const EmbeddedFile& device : embedded_files("devices/")) {
-    schema.check(schema.root(), json::parse(device.text), std::string(device.path));
+  for (const EmbeddedFile& embedded : embedded_files(folder)) {
+    schema.check(schema.root(), json::parse(embedded.text), std::string(embedded.path));
   }
 }
+
+TEST(Schema, DescribesEveryKeyOfDevices) { expect_described("device.schema.json", "devices/"); }
+
+TEST(Schema, DescribesEveryKeyOfEngines) { expect_described("engine.schema.json", "engines/"); }
 
 } // namespace
 } // namespace tokenroof::catalogue

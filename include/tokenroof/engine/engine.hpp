@@ -2,6 +2,7 @@
 /// An engine: the software that runs a network, as the constants of our laws and its habits with memory.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -63,7 +64,8 @@ struct EngineConstants {
   friend bool operator==(const EngineConstants&, const EngineConstants&) = default;
 };
 
-/// To which devices a set of constants applies: one family, or one class, or (both empty) any.
+/// To which devices a set of constants applies: those of a family, of a class, of both (Ada is in consumer boards and,
+/// under other power limits, in datacenter ones), or, with both empty, any.
 struct EngineProfile {
   InlineString<32> family{};
   std::optional<DeviceClass> device_class{};
@@ -105,32 +107,35 @@ struct Engine {
   friend bool operator==(const Engine&, const Engine&) = default;
 };
 
-/// Constants for a device: of its family, else of its class, else general, else physics alone.
+/// How closely a family and a class, either of which may be left out, are meant for a device: 0 not at all, 1 as for any
+/// device, 2 by the class, 3 by the family, 4 by both.
+[[nodiscard]] constexpr int closeness(std::string_view family, std::optional<DeviceClass> device_class,
+                                      const Device& device) {
+  if ((!family.empty() && family != device.family) || (device_class && *device_class != device.device_class)) {
+    return 0;
+  }
+  return 1 + (family.empty() ? 0 : 2) + (device_class ? 1 : 0);
+}
+
+[[nodiscard]] constexpr int closeness(const EngineProfile& profile, const Device& device) {
+  return closeness(profile.family, profile.device_class, device);
+}
+
+/// Constants for a device, from the profile that is meant for it most closely; physics alone where there is none.
 [[nodiscard]] inline EngineConstants constants_for(const Engine& engine, const Device& device) {
-  const EngineProfile* by_class = nullptr;
-  const EngineProfile* general = nullptr;
+  const EngineProfile* best = nullptr;
   for (const EngineProfile& profile : engine.profiles) {
-    if (!profile.family.empty() && profile.family == device.family) {
-      return profile.constants;
-    }
-    if (profile.device_class == device.device_class) {
-      by_class = &profile;
-    } else if (profile.family.empty() && !profile.device_class) {
-      general = &profile;
+    if (closeness(profile, device) > (best != nullptr ? closeness(*best, device) : 0)) {
+      best = &profile;
     }
   }
-  const EngineProfile* found = by_class ? by_class : general;
-  return found ? found->constants : EngineConstants{};
+  return best != nullptr ? best->constants : EngineConstants{};
 }
 
 /// Whether an engine's constants were stated for this device's family or class.
 [[nodiscard]] inline bool has_profile(const Engine& engine, const Device& device) {
-  for (const EngineProfile& profile : engine.profiles) {
-    if (profile.device_class == device.device_class || (!profile.family.empty() && profile.family == device.family)) {
-      return true;
-    }
-  }
-  return false;
+  return std::any_of(engine.profiles.begin(), engine.profiles.end(),
+                     [&](const EngineProfile& profile) { return closeness(profile, device) > 1; });
 }
 
 /// The neutral engine: every efficiency 1, no overhead. What physics allows at best.

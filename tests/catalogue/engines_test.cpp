@@ -1,0 +1,220 @@
+#include "tokenroof/catalogue/engines.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "catalogue/embedded_files.hpp"
+#include "readers/engine_file.hpp"
+#include "tokenroof/catalogue/devices.hpp"
+#include "tokenroof/errors.hpp"
+#include "tokenroof/predict.hpp"
+#include "tokenroof/readers.hpp"
+#include "tokenroof/units/literals.hpp"
+
+namespace tokenroof::catalogue {
+namespace {
+
+using namespace tokenroof::literals;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+
+std::vector<readers::EngineFile> files() {
+  std::vector<readers::EngineFile> result;
+  for (const EmbeddedFile& file : embedded_files("engines/")) {
+    result.push_back(readers::parse_engine_file(file.text, file.path));
+  }
+  return result;
+}
+
+std::vector<std::string> nearest_to(std::string_view id) {
+  try {
+    (void)engine(id);
+  } catch (const UnknownEngine& error) {
+    return error.nearest();
+  }
+  ADD_FAILURE() << id << " is known";
+  return {};
+}
+
+TEST(Engines, EveryFileIsNamedAfterItsEngine) {
+  for (const EmbeddedFile& file : embedded_files("engines/")) {
+    const Engine engine = parse_engine(file.text, file.path);
+    const std::string id(engine.id.view());
+    const std::string stem = std::string(file.path.substr(8, file.path.size() - 13));
+    EXPECT_TRUE(stem == id || stem == id + "@" + std::string(engine.version.view())) << file.path;
+  }
+}
+
+TEST(Engines, NamesAreSortedAndNeutralOneIsAmongThem) {
+  EXPECT_TRUE(std::ranges::is_sorted(engine_ids()));
+  EXPECT_THAT(engine_ids(), IsSupersetOf({"roofline", "vllm", "tensorrt-llm", "sglang", "llama.cpp-cuda",
+                                          "llama.cpp-metal", "llama.cpp-cpu", "mlx", "executorch", "genie"}));
+  EXPECT_EQ(engine_versions().size(), embedded_files("engines/").size() + 1);
+  EXPECT_EQ(engine("roofline"), roofline_engine());
+}
+
+TEST(Engines, AreFoundByIdVersionAndAlias) {
+  EXPECT_EQ(engine("vllm")->id, "vllm");
+  EXPECT_EQ(engine("vLLM@0.19")->version, "0.19");
+  EXPECT_EQ(engine("vllm@0.19.1")->version, "0.19");
+  EXPECT_EQ(engine("TRT-LLM")->id, "tensorrt-llm");
+  EXPECT_EQ(engine("llama.cpp CUDA")->id, "llama.cpp-cuda");
+  EXPECT_EQ(engine("mlx-lm")->id, "mlx");
+  for (const std::string& name : engine_versions()) {
+    EXPECT_EQ(engine(name)->id, name.substr(0, name.find('@'))) << name;
+  }
+}
+
+TEST(Engines, OneWithoutVersionIsTheNewest) {
+  EXPECT_EQ(engine("vllm")->version, "0.19");
+  EXPECT_EQ(engine("vllm@2024")->version, "2024");
+  EXPECT_LT(constants_for(*engine("vllm"), device("h100_sxm")).decode_layer,
+            constants_for(*engine("vllm@2024"), device("h100_sxm")).decode_layer);
+}
+
+TEST(Engines, UnknownOnesComeWithTheNearest) {
+  EXPECT_THAT(nearest_to("vlm"), Contains("vllm"));
+  EXPECT_THAT(nearest_to("llama.cpp"), IsSupersetOf({"llama.cpp-cuda", "llama.cpp-metal", "llama.cpp-cpu"}));
+  EXPECT_THAT(nearest_to("vllm@0.12"), ElementsAre("vllm@0.19", "vllm@2024"));
+  EXPECT_THAT(nearest_to("vllm@0.190"), ElementsAre("vllm@0.19", "vllm@2024"));
+  EXPECT_THAT(nearest_to("roofline@1"), ElementsAre("roofline"));
+  EXPECT_THAT(nearest_to(""), testing::IsEmpty());
+  EXPECT_THAT(nearest_to(std::string(100'000, 'v')), testing::IsEmpty());
+}
+
+TEST(Engines, NoSpellingMeansTwo) {
+  for (const readers::EngineFile& file : files()) {
+    for (const std::string& alias : file.aliases) {
+      EXPECT_EQ(engine(alias)->id, file.engine.id) << alias;
+    }
+  }
+}
+
+TEST(Engines, FamiliesOfProfilesExist) {
+  std::set<std::string_view> families;
+  for (const Device& known : devices()) {
+    families.insert(known.family);
+  }
+  for (const readers::EngineFile& file : files()) {
+    for (const EngineProfile& profile : file.engine.profiles) {
+      EXPECT_TRUE(profile.family.empty() || families.contains(profile.family))
+          << file.engine.id.view() << ": " << profile.family.view();
+    }
+    for (const readers::DeviceSelector& selector : file.default_for) {
+      EXPECT_TRUE(selector.family.empty() || families.contains(selector.family)) << selector.family.view();
+    }
+  }
+}
+
+TEST(Engines, ProfilesDifferFromPhysicsAndFamilyFromFamily) {
+  for (const readers::EngineFile& file : files()) {
+    const std::vector<EngineProfile>& profiles = file.engine.profiles;
+    for (const EngineProfile& profile : profiles) {
+      EXPECT_FALSE(profile.constants == EngineConstants{}) << file.engine.id.view();
+    }
+    const auto like_first = [&](const EngineProfile& other) { return other.constants == profiles[0].constants; };
+    EXPECT_TRUE(profiles.size() == 1 || !std::all_of(profiles.begin(), profiles.end(), like_first))
+        << file.engine.id.view();
+  }
+}
+
+TEST(Engines, NoneIsFasterThanPhysics) {
+  Network network{.name = "small",
+                  .hidden = 2048,
+                  .vocabulary = 32000,
+                  .layers = {LayerRun{Block{.mixers = {GroupedQueryAttention{
+                                                .heads = 16, .kv_heads = 4, .head_dim = 128, .value_head_dim = 128}},
+                                            .feed_forward = DenseFeedForward{.width = 5632}},
+                                      16}}};
+  const Shared<Network> shared(network);
+  for (const std::string& name : engine_versions()) {
+    const Shared<Engine> known = engine(name);
+    for (const Device& built_in : devices()) {
+      if (built_in.memory_variant_count == 0 || compute_unit(built_in, known->unit) == nullptr) {
+        continue;
+      }
+      Device chosen = built_in;
+      chosen.chosen_memory = chosen.memory_variant_count - 1;
+      Engine neutral = *roofline_engine();
+      neutral.unit = known->unit;
+      // The same arithmetic: an engine may well choose a faster one than the neutral does.
+      neutral.profiles[0].constants.half_arithmetic = constants_for(*known, chosen).half_arithmetic;
+      neutral.profiles[0].constants.quantised_arithmetic = constants_for(*known, chosen).quantised_arithmetic;
+      const auto prediction = [&](Shared<Engine> by) {
+        const Deployment deployment{.network = shared,
+                                    .cluster = {.device = chosen},
+                                    .engine = std::move(by),
+                                    .weights = scheme("Q4_K_M"),
+                                    .kv = *find_format("fp16"),
+                                    .activations = *find_format("fp16")};
+        return predict(deployment, {.prompt = 512_tok, .output = 64_tok});
+      };
+      const Prediction bound = prediction(neutral);
+      const Prediction real = prediction(known);
+      EXPECT_FALSE(real.ttft < bound.ttft) << name << " on " << chosen.id.view();
+      EXPECT_FALSE(real.tpot < bound.tpot) << name << " on " << chosen.id.view();
+    }
+  }
+}
+
+TEST(Engines, DefaultIsTheUsualOne) {
+  EXPECT_EQ(default_engine(device("h100_sxm"))->id, "vllm");
+  EXPECT_EQ(default_engine(device("rtx_4090"))->id, "llama.cpp-cuda");
+  EXPECT_EQ(default_engine(device("rtx_6000_ada"))->id, "llama.cpp-cuda");
+  EXPECT_EQ(default_engine(device("gb10_dgx_spark"))->id, "llama.cpp-cuda");
+  EXPECT_EQ(default_engine(device("apple_m3_max_40c"))->id, "llama.cpp-metal");
+  EXPECT_EQ(default_engine(device("snapdragon_8_elite"))->id, "executorch");
+  EXPECT_EQ(default_engine(device("apple_a18_pro"))->id, "mlx");
+  EXPECT_EQ(default_engine(device("epyc_9654"))->id, "llama.cpp-cpu");
+  EXPECT_EQ(default_engine(device("rx_7900_xtx"))->id, "roofline") << "no profile of ROCm or Vulkan yet";
+  EXPECT_EQ(default_engine(device("tpu_v5e"))->id, "roofline");
+}
+
+TEST(Engines, NoTwoAreTheDefaultForTheSameDevices) {
+  std::vector<readers::DeviceSelector> taken;
+  for (const readers::EngineFile& file : files()) {
+    for (const readers::DeviceSelector& selector : file.default_for) {
+      EXPECT_EQ(std::find(taken.begin(), taken.end(), selector), taken.end()) << file.engine.id.view();
+      taken.push_back(selector);
+    }
+  }
+}
+
+// Ada is in boards of 450, 300 and 72 W: the power limit makes their constants differ.
+TEST(Engines, ProfileOfFamilyAndClassGoesBeforeFamily) {
+  const Engine& llama = *engine("llama.cpp-cuda");
+  const auto utilisation = [&](std::string_view id) {
+    return constants_for(llama, device(id)).gemm_utilisation[static_cast<std::size_t>(Arithmetic::int8)];
+  };
+  EXPECT_GT(utilisation("rtx_4090"), utilisation("rtx_6000_ada"));
+  EXPECT_GT(utilisation("rtx_6000_ada"), 0);
+  EXPECT_TRUE(has_profile(llama, device("rtx_4090")));
+  EXPECT_FALSE(has_profile(llama, device("mi300x")));
+}
+
+TEST(Engines, FilesAreAtHandWithTheirSources) {
+  EXPECT_THAT(std::string(engine_file("vllm")), HasSubstr("\"source\""));
+  EXPECT_TRUE(engine_file("roofline").empty());
+}
+
+TEST(Engines, ManyThreadsMayAskAtOnce) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([] { EXPECT_EQ(engine("sglang")->id, "sglang"); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+} // namespace
+} // namespace tokenroof::catalogue
