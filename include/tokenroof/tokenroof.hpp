@@ -1,0 +1,9 @@
+/// @file
+/// Everything but the adaptors of `integrations/`.
+#pragma once
+
+#include "tokenroof/catalogue.hpp"
+#include "tokenroof/predict.hpp"
+#include "tokenroof/readers.hpp"
+#include "tokenroof/sweep/sweep.hpp"
+#include "tokenroof/units/literals.hpp"
