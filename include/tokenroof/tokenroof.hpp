@@ -3,7 +3,9 @@
 #pragma once
 
 #include "tokenroof/catalogue.hpp"
+#include "tokenroof/explain.hpp"
 #include "tokenroof/predict.hpp"
 #include "tokenroof/readers.hpp"
+#include "tokenroof/report.hpp"
 #include "tokenroof/sweep/sweep.hpp"
 #include "tokenroof/units/literals.hpp"

@@ -5,16 +5,13 @@
 #include <utility>
 
 #include "tokenroof/catalogue/devices.hpp"
+#include "tokenroof/catalogue/engines.hpp"
 #include "tokenroof/deployment/check.hpp"
 #include "tokenroof/errors.hpp"
 #include "tokenroof/hardware/memory_choice.hpp"
 #include "tokenroof/nearest.hpp"
 #include "tokenroof/readers.hpp"
 #include "tokenroof/units/parse.hpp"
-#if __has_include("tokenroof/catalogue/engines.hpp")
-#include "tokenroof/catalogue/engines.hpp"
-#define TOKENROOF_HAS_ENGINES
-#endif
 
 namespace tokenroof::cli {
 
@@ -25,6 +22,7 @@ Format find_kv_format(const std::string& name) {
     return *format;
   }
   std::vector<std::string_view> names;
+  names.reserve(formats.size());
   for (const Format& format : formats) {
     names.push_back(format.name.view());
   }
@@ -71,7 +69,7 @@ catalogue::NetworkEntry find_network(const std::string& text) {
   NetworkReading reading = examine_network(text);
   catalogue::NetworkEntry entry{.id = reading.network.name,
                                 .source = text,
-                                .weights = std::move(reading.weights),
+                                .weights = reading.weights,
                                 .assumptions = std::move(reading.assumptions)};
   entry.network = std::move(reading.network);
   return entry;
@@ -90,21 +88,10 @@ Device find_device(const std::string& text, const std::string& memory) {
 }
 
 Shared<Engine> find_engine(const std::string& text, const Device& device) {
-  if (text == "roofline") {
-    return roofline_engine();
-  }
-#ifdef TOKENROOF_HAS_ENGINES
   if (text == "auto") {
     return catalogue::default_engine(device);
   }
   return means_file(text) ? Shared<Engine>(read_engine(text)) : catalogue::engine(text);
-#else
-  (void)device;
-  if (text != "auto") {
-    throw UnknownEngine(text, {"roofline"});
-  }
-  return roofline_engine();
-#endif
 }
 
 ResolvedDeployment resolve(const DeploymentOptions& options) {

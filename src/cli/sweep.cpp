@@ -81,7 +81,9 @@ public:
   explicit Progress(std::size_t points)
       : points_(points), wanted_(stderr_is_terminal() && !stdout_is_terminal()), next_(Clock::now() + first_after) {}
   Progress(const Progress&) = delete;
+  Progress(Progress&&) = delete;
   Progress& operator=(const Progress&) = delete;
+  Progress& operator=(Progress&&) = delete;
   ~Progress() {
     if (shown_) {
       std::fputs("\r\x1b[K", stderr);
@@ -221,7 +223,7 @@ std::size_t stream(const Deployment& deployment, const SweepAxes& axes, OutputFo
   }
   case OutputForm::json: {
     const char* separator = "\n";
-    return stream(deployment, axes, fmt::format("{{\"schema_version\": {}, \"points\": [", report::schema_version),
+    return stream(deployment, axes, fmt::format(R"({{"schema_version": {}, "points": [)", report::schema_version),
                   "\n]}\n", [&](std::string& out, const Workload& w, const Prediction& p) {
                     out += std::exchange(separator, ",\n") + report::json_row(deployment, w, p);
                   });

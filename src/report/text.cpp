@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -19,11 +20,12 @@ namespace {
 
 /// What an identifier such as kv_cache reads like.
 std::string spoken(std::string_view identifier) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> acronyms = {{{"kv_cache", "KV cache"},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> acronyms = {{{"kv_cache", "KV cache"},
                                                                                       {"kv_padding", "KV padding"},
                                                                                       {"kv_append", "KV append"},
                                                                                       {"lm_head", "LM head"},
                                                                                       {"all_reduce", "all-reduce"},
+                                                                                      {"context", "driver context"},
                                                                                       {"all_gather", "all-gather"}}};
   for (const auto& [name, text] : acronyms) {
     if (name == identifier) {
@@ -267,7 +269,7 @@ private:
       line();
       return;
     }
-    std::string heading = fmt::format("{}  {}, {}-bound: ", label, bold(to_text(phase.cost.time)), name(phase.roof));
+    std::string heading = fmt::format("{}  {}, {}: ", label, bold(to_text(phase.cost.time)), bound_by(phase.roof));
     if (std::isfinite(phase.mfu)) {
       heading += fmt::format("MFU {}, ", percent_text(phase.mfu));
     }
@@ -276,26 +278,38 @@ private:
     line();
   }
 
-  /// The operators that make up most of a phase, the rest in one line.
+  [[nodiscard]] static std::string bound_by(Roof roof) {
+    return roof == Roof::fixed ? "bound by fixed costs" : std::string(name(roof)) + "-bound";
+  }
+
+  /// What makes up most of a phase, the rest in one line.
   void operators(const PhaseExplanation& phase) {
-    constexpr std::size_t most = 5;
+    struct Part {
+      std::string name;
+      double share;
+      Roof roof;
+    };
+    std::vector<Part> parts;
+    for (const OperatorCost& op : phase.cost.operators) {
+      parts.push_back({spoken(name(op.name)), share(phase.cost, op), op.roof});
+    }
+    if (phase.cost.overhead.value() > 0) {
+      parts.push_back({"launch and scheduling", phase.cost.overhead / phase.cost.time, Roof::fixed});
+    }
+    std::stable_sort(parts.begin(), parts.end(), [](const Part& x, const Part& y) { return x.share > y.share; });
+    constexpr std::size_t most = 6;
     constexpr double smallest = 0.02;
     Table table({Align::left, Align::right, Align::left});
-    const auto& all = phase.cost.operators;
-    std::size_t shown = 0;
     double rest = 1;
-    for (; shown < all.size() && shown < most && share(phase.cost, all[shown]) >= smallest; ++shown) {
-      const double part = share(phase.cost, all[shown]);
-      rest -= part;
-      table.add({spoken(name(all[shown].name)), percent_text(part), std::string(name(all[shown].roof))});
+    std::size_t shown = 0;
+    for (; shown < parts.size() && shown < most && parts[shown].share >= smallest; ++shown) {
+      const Part& part = parts[shown];
+      rest -= part.share;
+      table.add({part.name, percent_text(part.share), std::string(name(part.roof))});
     }
-    const double overhead = phase.cost.overhead / phase.cost.time;
-    if (overhead > 0) {
-      rest -= overhead;
-      table.add({"launch and scheduling", percent_text(overhead), "fixed"});
-    }
-    if (shown < all.size() && rest > 0) {
-      table.add({fmt::format("{} others", all.size() - shown), percent_text(rest), ""});
+    if (shown < parts.size() && rest > 0) {
+      table.add({fmt::format("{} other{}", parts.size() - shown, shown + 1 == parts.size() ? "" : "s"),
+                 percent_text(rest), ""});
     }
     out_ += table.str(2);
   }
