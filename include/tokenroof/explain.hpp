@@ -30,6 +30,9 @@ struct PhaseExplanation {
   std::array<Seconds, roof_names.size()> time_by_roof{};         ///< indexed by Roof
   Roof roof = Roof::memory;                                      ///< under which most of the time is spent
   ArithmeticIntensity intensity = absent<ArithmeticIntensity>(); ///< flops / bytes
+  /// The dense peak for this phase's mix of arithmetics: flops / (their time at the peak each has on this unit).
+  ComputeRate peak = absent<ComputeRate>();
+  ArithmeticIntensity ridge = absent<ArithmeticIntensity>(); ///< peak / bandwidth
   /// Model flops utilisation: flops / (time x peak), the flops being those one device does. Absent (NaN) without a peak.
   double mfu = std::numeric_limits<double>::quiet_NaN();
   /// Memory bandwidth utilisation: bytes / (time x bandwidth), the bytes being those one device moves.
@@ -38,16 +41,17 @@ struct PhaseExplanation {
 
 /// Where a workload on a deployment stands under the device's roofs.
 struct Explanation {
-  /// The dense rate of the unit for the activations' 16-bit arithmetic, or for what stands in for it: the peak of MFU.
+  /// The dense rate of the unit for the activations' 16-bit arithmetic, or for what stands in for it.
   std::optional<Rate> peak{};
-  Arithmetic arithmetic = Arithmetic::bf16;                  ///< that the peak belongs to
-  Bandwidth bandwidth = absent<Bandwidth>();                 ///< that the unit draws: the bandwidth of MBU
-  ArithmeticIntensity ridge = absent<ArithmeticIntensity>(); ///< peak / bandwidth
+  Arithmetic arithmetic = Arithmetic::bf16;  ///< that the peak belongs to
+  Bandwidth bandwidth = absent<Bandwidth>(); ///< that the unit draws: the bandwidth of MBU
   PhaseExplanation prefill{};
   std::optional<PhaseExplanation> decode{}; ///< none when output = 1
   /// The smallest batch at which the operators of a decode step compute at least as long as they move bytes, at the
   /// context of `decode`; none when they never do below a million sequences, or when a rate is unknown.
   std::optional<std::int64_t> compute_bound_batch{};
+  /// The same for the weights' matrices alone, whose bytes do not grow with context: where a larger batch stops being free.
+  std::optional<std::int64_t> compute_bound_batch_of_matrices{};
   /// Tokens in each sequence at which the cache of the batch outgrows the weights; absent when it never does.
   Tokens cache_exceeds_weights = absent<Tokens>();
 };
@@ -66,6 +70,7 @@ public:
     total_.time += cost.time * times;
     total_.flops += cost.flops * times;
     total_.bytes += cost.bytes * times;
+    total_.compute_at_peak += cost.compute_at_peak * times;
     by_roof_[static_cast<std::size_t>(Roof::fixed)] += cost.overhead * times;
     for (const OperatorCost& op : cost.operators) {
       add(op, times);
@@ -103,6 +108,7 @@ private:
     entry->cost.flops += op.flops * times;
     entry->cost.bytes += op.bytes * times;
     entry->cost.compute += op.compute * times;
+    entry->cost.compute_at_peak += op.compute_at_peak * times;
     entry->cost.memory += op.memory * times;
     entry->cost.time += op.time * times;
     entry->by_roof[static_cast<std::size_t>(op.roof)] += op.time * times;
@@ -131,23 +137,29 @@ private:
   return sum;
 }
 
+/// Which operators of a step are asked for the batch that makes them compute-bound.
+enum class Part : std::uint8_t { whole_step, matrices };
+
 /// Whether the operators of a step compute at least as long as they move bytes.
-[[nodiscard]] inline bool computes_longer(const BoundStep& step, Tokens context) {
+[[nodiscard]] inline bool computes_longer(const BoundStep& step, Tokens context, Part part) {
   Seconds compute;
   Seconds memory;
   for (const BoundOperator& op : step.operators) {
-    compute += compute_time(op, context);
-    memory += memory_time(op, context);
+    if (part == Part::whole_step || multiplies_weights(op.name)) {
+      compute += compute_time(op, context);
+      memory += memory_time(op, context);
+    }
   }
   return compute >= memory;
 }
 
 /// Sequences of one replica at which a decode step turns compute-bound. Compute grows linearly with the batch and bytes
 /// at most so (experts saturate), hence the two cross once and bisection finds where.
-[[nodiscard]] inline std::optional<std::int64_t> compute_bound_sequences(const StepModel& model, Tokens context) {
+[[nodiscard]] inline std::optional<std::int64_t> compute_bound_sequences(const StepModel& model, Tokens context,
+                                                                         Part part) {
   constexpr std::int64_t most = 1'000'000;
   const Tokens one = Tokens::from_value(1);
-  const auto holds = [&](std::int64_t sequences) { return computes_longer(model.at(sequences, one), context); };
+  const auto holds = [&](std::int64_t sequences) { return computes_longer(model.at(sequences, one), context, part); };
   const BoundStep single = model.at(1, one);
   if (!single.compute_known || !single.bandwidth_known) {
     return std::nullopt;
@@ -168,6 +180,12 @@ private:
   return above;
 }
 
+[[nodiscard]] inline std::optional<std::int64_t> compute_bound_batch(const StepModel& model, Tokens context, Part part,
+                                                                     std::int64_t replicas) {
+  const std::optional<std::int64_t> sequences = compute_bound_sequences(model, context, part);
+  return sequences ? std::optional(*sequences * replicas) : std::nullopt;
+}
+
 /// Fills in what follows from a phase's sums and the device's roofs. `stages`: pipeline stages, among which the work of
 /// a pass is divided.
 inline void set_ratios(PhaseExplanation& phase, const Explanation& roofs, double stages) {
@@ -176,7 +194,9 @@ inline void set_ratios(PhaseExplanation& phase, const Explanation& roofs, double
     return;
   }
   if (roofs.peak) {
-    phase.mfu = phase.cost.flops / stages / (phase.cost.time * roofs.peak->value);
+    phase.peak = phase.cost.flops / phase.cost.compute_at_peak;
+    phase.ridge = phase.peak / roofs.bandwidth;
+    phase.mfu = phase.cost.compute_at_peak / stages / phase.cost.time;
   }
   phase.mbu = phase.cost.bytes / stages / (phase.cost.time * roofs.bandwidth);
 }
@@ -210,9 +230,6 @@ inline void set_roofs(Explanation& explanation, const Deployment& deployment) {
     explanation.peak = chosen.rate != nullptr ? std::optional(*chosen.rate) : std::nullopt;
   }
   explanation.bandwidth = bandwidth_for(*deployment.engine, device).value_or(absent<Bandwidth>());
-  if (explanation.peak) {
-    explanation.ridge = explanation.peak->value / explanation.bandwidth;
-  }
 }
 
 } // namespace detail
@@ -238,9 +255,11 @@ inline void set_roofs(Explanation& explanation, const Deployment& deployment) {
     explanation.decode =
         detail::explain_phase(std::move(step), detail::absence_of(phases.decode), context, explanation, stages);
   }
-  if (const auto bound = detail::compute_bound_sequences(models.decode, context)) {
-    explanation.compute_bound_batch = *bound * deployment.parallelism.data;
-  }
+  const std::int64_t replicas = deployment.parallelism.data;
+  explanation.compute_bound_batch =
+      detail::compute_bound_batch(models.decode, context, detail::Part::whole_step, replicas);
+  explanation.compute_bound_batch_of_matrices =
+      detail::compute_bound_batch(models.decode, context, detail::Part::matrices, replicas);
   explanation.cache_exceeds_weights = context_where_cache_exceeds(
       *deployment.network, deployment.kv,
       weight_bytes(*deployment.network, deployment.weights) / static_cast<double>(sequences));

@@ -108,10 +108,14 @@ Json phase(const PhaseExplanation& phase) {
           {"flops", number(phase.cost.flops.value())},
           {"bytes", number(phase.cost.bytes.value())},
           {"intensity_flops_per_byte", number(phase.intensity.value())},
+          {"peak_flops_per_second", number(phase.peak.value())},
+          {"ridge_flops_per_byte", number(phase.ridge.value())},
           {"mfu", number(phase.mfu)},
           {"mbu", number(phase.mbu)},
           {"operators", operators(phase.cost)}};
 }
+
+Json whole_number(const std::optional<std::int64_t>& value) { return value ? Json(*value) : Json(); }
 
 Json explanation(const Explanation& e) {
   const bool peak = e.peak.has_value();
@@ -119,8 +123,8 @@ Json explanation(const Explanation& e) {
           {"peak_flops_per_second", peak ? number(e.peak->value.value()) : Json()},
           {"peak_basis", peak ? Json(e.peak->basis == Basis::published ? "published" : "fitted") : Json()},
           {"bandwidth_bytes_per_second", number(e.bandwidth.value())},
-          {"ridge_flops_per_byte", number(e.ridge.value())},
-          {"compute_bound_batch", e.compute_bound_batch ? Json(*e.compute_bound_batch) : Json()},
+          {"compute_bound_batch", whole_number(e.compute_bound_batch)},
+          {"compute_bound_batch_of_matrices", whole_number(e.compute_bound_batch_of_matrices)},
           {"cache_exceeds_weights_tokens", number(e.cache_exceeds_weights.value())},
           {"prefill", phase(e.prefill)},
           {"decode", e.decode ? phase(*e.decode) : Json()}};

@@ -260,10 +260,10 @@ private:
   }
 
   void phase(std::string_view label, const PhaseExplanation& phase) {
-    const std::string intensity = is_present(explanation_.ridge)
-                                      ? fmt::format("{} FLOP/B, ridge {}", number_text(phase.intensity.value()),
-                                                    number_text(explanation_.ridge.value()))
-                                      : fmt::format("{} FLOP/B", number_text(phase.intensity.value()));
+    const std::string intensity =
+        is_present(phase.ridge)
+            ? fmt::format("{} FLOP/B, ridge {}", number_text(phase.intensity.value()), number_text(phase.ridge.value()))
+            : fmt::format("{} FLOP/B", number_text(phase.intensity.value()));
     if (phase.absence != Absence::none) {
       line(fmt::format("{}  {}; {}", label, speak(name(phase.absence)), intensity));
       line();
@@ -315,10 +315,11 @@ private:
   }
 
   void crossings() {
-    if (explanation_.compute_bound_batch) {
-      line(fmt::format("Decode turns compute-bound at batch {}.", *explanation_.compute_bound_batch));
-    } else if (is_present(explanation_.ridge)) {
-      line("Decode stays memory-bound at every batch with so long a context.");
+    if (const auto matrices = explanation_.compute_bound_batch_of_matrices) {
+      const auto step = explanation_.compute_bound_batch;
+      const std::string whole = step ? fmt::format("the whole step at batch {}", *step)
+                                     : "the whole step never does: at this context the cache takes longer to read";
+      line(fmt::format("In decode the weights' matrices turn compute-bound at batch {}; {}.", *matrices, whole));
     }
     if (is_present(explanation_.cache_exceeds_weights)) {
       line(fmt::format("The KV cache outgrows the weights at {} of context{}.",

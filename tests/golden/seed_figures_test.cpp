@@ -54,6 +54,13 @@ TEST(SeedFigures, Fp8HalvesAndInt4QuartersTheWeightsReadLessScalesAndHead) {
   EXPECT_GT(at16 / weights_read("llama-3.1-70b", "awq"), 3.5);
 }
 
+// dgx-spark-playbooks issue 79: 38.50 GB in NVFP4 with scales and 2.10 GB of bf16 head at 273 GB/s.
+TEST(SeedFigures, Nvfp4Of70BReads40Point61GBAndCannotPass6Point72TokensASecondOnAGb10) {
+  EXPECT_NEAR(weights_read("llama-3.3-70b", "nvfp4") / 1e9, 40.61, 0.005);
+  const double bandwidth = catalogue::device("gb10_dgx_spark").bandwidth->value();
+  EXPECT_NEAR(bandwidth / weights_read("llama-3.3-70b", "nvfp4"), 6.72, 0.005);
+}
+
 TEST(SeedFigures, LowPrecisionWindowsAndLatentsCutContextMemoryByHalfToNineTenths) {
   const double full = cache("llama-3.1-8b", "bf16", 131072);
   EXPECT_DOUBLE_EQ(cache("llama-3.1-8b", "fp8", 131072) / full, 0.5);

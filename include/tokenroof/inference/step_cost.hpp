@@ -16,8 +16,9 @@ struct OperatorCost {
   double repeats = 1;
   Flops flops{};
   Bytes bytes{};
-  Seconds compute{}; ///< under the compute roof alone
-  Seconds memory{};  ///< under the memory roof alone
+  Seconds compute{};         ///< under the compute roof alone
+  Seconds compute_at_peak{}; ///< the same at the dense peak of the arithmetic it computes in
+  Seconds memory{};          ///< under the memory roof alone
   Seconds time{};
   Roof roof = Roof::memory;
 };
@@ -29,6 +30,7 @@ struct StepCost {
   Seconds time{};
   Flops flops{};
   Bytes bytes{};
+  Seconds compute_at_peak{};
 };
 
 /// The roof that an operator stands under at a context.
@@ -52,11 +54,13 @@ struct StepCost {
                        .flops = flops_at(op, context),
                        .bytes = op.bytes + op.bytes_per_context * seen,
                        .compute = compute_time(op, context),
+                       .compute_at_peak = compute_time(op, context) * op.utilisation,
                        .memory = memory_time(op, context),
                        .time = time(op, context),
                        .roof = binding_roof(op, context)};
     cost.flops += entry.flops;
     cost.bytes += entry.bytes;
+    cost.compute_at_peak += entry.compute_at_peak;
     cost.operators.push_back(entry);
   }
   return cost;

@@ -83,6 +83,31 @@ inline constexpr std::array<std::string_view, 30> operator_names = {"token_embed
   return operator_names[static_cast<std::size_t>(operator_name)];
 }
 
+/// Whether an operator is a matrix of weights applied to rows: its bytes hardly grow with the batch.
+[[nodiscard]] constexpr bool multiplies_weights(OperatorName operator_name) {
+  switch (operator_name) {
+  case OperatorName::embedding_projection:
+  case OperatorName::attention_projection:
+  case OperatorName::latent_down:
+  case OperatorName::latent_query_up:
+  case OperatorName::latent_absorb:
+  case OperatorName::attention_output:
+  case OperatorName::scan_projection:
+  case OperatorName::scan_output:
+  case OperatorName::feed_forward_up:
+  case OperatorName::feed_forward_down:
+  case OperatorName::router:
+  case OperatorName::expert_up:
+  case OperatorName::expert_down:
+  case OperatorName::shared_expert_up:
+  case OperatorName::shared_expert_down:
+  case OperatorName::lm_head:
+    return true;
+  default:
+    return false;
+  }
+}
+
 /// A matrix of `inputs x outputs` weights applied to every row: `2 * rows * inputs * outputs` flops.
 struct Gemm {
   double inputs = 0;

@@ -29,7 +29,8 @@ struct BoundOperator {
   BytesPerToken bytes_per_context{};
   Tokens window = no_window;
   Tokens room = no_window;
-  SecondsPerFlop per_flop{};
+  SecondsPerFlop per_flop{}; ///< utilisation included
+  double utilisation = 1;    ///< part of the dense peak that `per_flop` assumes
   SecondsPerByte per_byte{};
   Seconds floor{}; ///< what it takes beyond its roofs (a collective's whole time)
   OperatorName name = OperatorName::normalisation;

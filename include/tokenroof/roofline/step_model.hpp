@@ -17,16 +17,22 @@
 
 namespace tokenroof {
 
+/// What an operator's flops cost on a device.
+struct ComputeCost {
+  SecondsPerFlop per_flop{}; ///< utilisation included; zero where it computes nothing, absent where no rate is known
+  double utilisation = 1;    ///< part of the dense peak that is reached
+};
+
 /// What a device under an engine does for each operator of a program.
 struct StepModel {
   Program program{};
   EngineConstants constants{};
-  std::vector<SecondsPerFlop> per_flop{}; ///< one an operator, utilisation included; absent where no rate is known
-  SecondsPerByte per_byte{};              ///< streaming weights and activations; absent where bandwidth is unknown
-  SecondsPerByte per_kv_byte{};           ///< reading the cache
-  std::optional<Bandwidth> link{};        ///< among tensor and expert ranks, efficiency included
-  std::optional<Bandwidth> stage_link{};  ///< between pipeline stages
-  double tensor_doublings = 0;            ///< log2 of the tensor-parallel degree
+  std::vector<ComputeCost> compute{};    ///< one an operator
+  SecondsPerByte per_byte{};             ///< streaming weights and activations; absent where bandwidth is unknown
+  SecondsPerByte per_kv_byte{};          ///< reading the cache
+  std::optional<Bandwidth> link{};       ///< among tensor and expert ranks, efficiency included
+  std::optional<Bandwidth> stage_link{}; ///< between pipeline stages
+  double tensor_doublings = 0;           ///< log2 of the tensor-parallel degree
 
   /// Resolves batch and new tokens; a single new token is a decode step, more are prefill.
   [[nodiscard]] BoundStep at(std::int64_t sequences, Tokens new_tokens) const;
@@ -49,16 +55,15 @@ namespace detail {
   return std::nullopt;
 }
 
-/// Seconds a flop of an operator takes on a unit; zero where it computes nothing, absent without a rate.
-[[nodiscard]] inline SecondsPerFlop seconds_per_flop(const Operator& op, const Deployment& deployment,
-                                                     const EngineConstants& constants, const ComputeUnit* unit) {
+[[nodiscard]] inline ComputeCost compute_cost(const Operator& op, const Deployment& deployment,
+                                              const EngineConstants& constants, const ComputeUnit* unit) {
   const std::optional<Arithmetic> wanted = arithmetic_of(op, deployment, constants);
   if (!wanted) {
     return {};
   }
   const ChosenRate chosen = unit ? choose_rate(*unit, *wanted) : ChosenRate{};
   if (!chosen.rate) {
-    return absent<SecondsPerFlop>();
+    return {.per_flop = absent<SecondsPerFlop>()};
   }
   double utilisation = constants.gemm_utilisation[static_cast<std::size_t>(chosen.arithmetic)];
   if (std::holds_alternative<Experts>(op.shape)) {
@@ -66,7 +71,7 @@ namespace detail {
   } else if (std::holds_alternative<Attention>(op.shape)) {
     utilisation = constants.attention_utilisation;
   }
-  return 1.0 / (chosen.rate->value * utilisation);
+  return {.per_flop = 1.0 / (chosen.rate->value * utilisation), .utilisation = utilisation};
 }
 
 [[nodiscard]] inline std::optional<Bandwidth> effective_link(const Cluster& cluster, std::int64_t ranks,
@@ -99,9 +104,9 @@ namespace detail {
   StepModel model;
   model.constants = constants_for(engine, device);
   const ComputeUnit* unit = unit_for(engine, device);
-  model.per_flop.reserve(program.operators.size());
+  model.compute.reserve(program.operators.size());
   for (const Operator& op : program.operators) {
-    model.per_flop.push_back(detail::seconds_per_flop(op, deployment, model.constants, unit));
+    model.compute.push_back(detail::compute_cost(op, deployment, model.constants, unit));
   }
   const std::optional<Bandwidth> bandwidth = bandwidth_for(engine, device);
   model.per_byte = detail::reciprocal(bandwidth, model.constants.bandwidth_efficiency);
@@ -157,12 +162,15 @@ namespace detail {
                        .bytes_per_context = w.kv_per_context * op.repeats,
                        .window = w.window,
                        .room = w.room,
-                       .per_flop = model.per_flop[index],
+                       .per_flop = model.compute[index].per_flop,
+                       .utilisation = model.compute[index].utilisation,
                        .per_byte = attention ? model.per_kv_byte : model.per_byte,
                        .name = op.name,
                        .repeats = static_cast<float>(op.repeats)};
   if (attention) {
-    result.per_flop *= attention_slowdown(model.constants, step);
+    const double slowdown = attention_slowdown(model.constants, step);
+    result.per_flop *= slowdown;
+    result.utilisation /= slowdown;
   }
   if (const auto* collective = std::get_if<Collective>(&op.shape)) {
     result.floor = communication_time(model, *collective, step) * op.repeats;
