@@ -317,9 +317,8 @@ private:
   void crossings() {
     if (const auto matrices = explanation_.compute_bound_batch_of_matrices) {
       const auto step = explanation_.compute_bound_batch;
-      const std::string whole = step ? fmt::format("the whole step at batch {}", *step)
-                                     : "the whole step never does: at this context the cache takes longer to read";
-      line(fmt::format("In decode the weights' matrices turn compute-bound at batch {}; {}.", *matrices, whole));
+      line(fmt::format("In decode the weights' matrices turn compute-bound at batch {}, the whole step {}.", *matrices,
+                       step ? fmt::format("at {}", *step) : "never: the cache outweighs it"));
     }
     if (is_present(explanation_.cache_exceeds_weights)) {
       line(fmt::format("The KV cache outgrows the weights at {} of context{}.",
