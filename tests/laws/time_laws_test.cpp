@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "support/catalogue_grid.hpp"
+#include "support/nearly_equal.hpp"
 
 namespace tokenroof {
 namespace {
@@ -12,15 +13,8 @@ using namespace literals;
 using test::all_devices;
 using test::all_networks;
 using test::deployment;
+using test::nearly_equal;
 using test::reference_device;
-
-/// Equal but for the rounding of sums taken in another order.
-::testing::AssertionResult nearly_equal(double a, double b, double tolerance = 1e-12) {
-  if (std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b))) {
-    return ::testing::AssertionSuccess();
-  }
-  return ::testing::AssertionFailure() << a << " differs from " << b;
-}
 
 /// Calls `visit(network, device)` for each pair for which times exist.
 template <class Visit>

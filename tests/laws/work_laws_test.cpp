@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "support/catalogue_grid.hpp"
+#include "support/nearly_equal.hpp"
 #include "tokenroof/network/parameters.hpp"
 
 namespace tokenroof {
@@ -13,14 +14,8 @@ namespace {
 using namespace literals;
 using test::all_networks;
 using test::deployment;
+using test::nearly_equal;
 using test::reference_device;
-
-::testing::AssertionResult nearly_equal(double a, double b, double tolerance = 1e-12) {
-  if (std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b))) {
-    return ::testing::AssertionSuccess();
-  }
-  return ::testing::AssertionFailure() << a << " differs from " << b;
-}
 
 Work total_work(const Program& program, const StepShape& step) {
   Work total;
