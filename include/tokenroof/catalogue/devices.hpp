@@ -55,12 +55,15 @@ using NormalisedSpelling = InlineString<longest_spelling>;
   return rest;
 }
 
-[[nodiscard]] constexpr const Device* find_spelling(std::string_view text) {
+// Indices, not pointers: under UndefinedBehaviorSanitizer GCC cannot compare an address with null in a constant.
+
+/// The index among the built-in devices, or nothing.
+[[nodiscard]] constexpr std::optional<std::size_t> find_spelling(std::string_view text) {
   const NormalisedSpelling spelling = normalised(text);
   const auto alias = std::lower_bound(built_in_device_aliases.begin(), built_in_device_aliases.end(), spelling.view(),
                                       [](const DeviceAlias& a, std::string_view b) { return a.spelling < b; });
   const bool found = alias != built_in_device_aliases.end() && alias->spelling == spelling.view();
-  return found ? &built_in_devices[alias->index] : nullptr;
+  return found ? std::optional<std::size_t>(alias->index) : std::nullopt;
 }
 
 /// A spelling and the size that it ends in, if it does.
@@ -83,7 +86,7 @@ struct SizedSpelling {
 }
 
 struct FoundDevice {
-  const Device* device = nullptr;
+  std::optional<std::size_t> index{};
   std::optional<Bytes> size{};
 };
 
@@ -94,10 +97,11 @@ struct FoundDevice {
     return size ? FoundDevice{find_spelling(text.substr(0, at)), size} : FoundDevice{};
   }
   const SizedSpelling sized = split_trailing_size(text);
-  if (const Device* whole = find_spelling(text)) {
+  if (const std::optional<std::size_t> index = find_spelling(text)) {
     // "arc_a770_16gb" is a device of two sizes: its name says which. Where there is one size, nothing is to be chosen.
-    const bool says_which = whole->memory_variant_count > 1 && sized.size && find_memory(*whole, *sized.size);
-    return {whole, says_which ? sized.size : std::nullopt};
+    const Device& whole = built_in_devices[*index];
+    const bool says_which = whole.memory_variant_count > 1 && sized.size && find_memory(whole, *sized.size);
+    return {index, says_which ? sized.size : std::nullopt};
   }
   return sized.size ? FoundDevice{find_spelling(sized.device), sized.size} : FoundDevice{};
 }
@@ -116,26 +120,30 @@ struct FoundDevice {
 } // namespace detail
 
 /// The device of that id, name or alias, or nullptr. Knows no sizes: "rtx_4090", not "rtx_4090@24GiB".
-[[nodiscard]] constexpr const Device* find_device(std::string_view id) noexcept { return detail::find_spelling(id); }
+[[nodiscard]] constexpr const Device* find_device(std::string_view id) noexcept {
+  const std::optional<std::size_t> index = detail::find_spelling(id);
+  return index ? &built_in_devices[*index] : nullptr;
+}
 
 /// The device of that id, name or alias; "apple_m3_max_40c@64GiB" or "Apple M3 Max 40-core 64GB" chooses a size.
 /// An unknown one does not compile in a constant; otherwise it throws UnknownDevice, which holds the nearest ids.
 /// Throws InvalidSpec, listing the sizes, if the device is not sold with that one.
 [[nodiscard]] constexpr Device device(std::string_view id) {
   const detail::FoundDevice found = detail::find_sized(id);
-  if (found.device == nullptr) {
+  if (!found.index) {
     detail::throw_unknown_device(id);
   }
-  return found.size ? with_memory(*found.device, *found.size) : *found.device;
+  const Device& known = built_in_devices[*found.index];
+  return found.size ? with_memory(known, *found.size) : known;
 }
 
 /// The device with that much memory: `device("apple_m3_max_40c", 64_GiB)`.
 [[nodiscard]] constexpr Device device(std::string_view id, Bytes capacity) {
-  const Device* found = find_device(id);
-  if (found == nullptr) {
+  const std::optional<std::size_t> index = detail::find_spelling(id);
+  if (!index) {
     detail::throw_unknown_device(id);
   }
-  return with_memory(*found, capacity);
+  return with_memory(built_in_devices[*index], capacity);
 }
 
 } // namespace tokenroof::catalogue
