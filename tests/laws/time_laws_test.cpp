@@ -5,6 +5,7 @@
 
 #include "support/catalogue_grid.hpp"
 #include "support/nearly_equal.hpp"
+#include "tokenroof/catalogue/engines.hpp"
 
 namespace tokenroof {
 namespace {
@@ -185,6 +186,28 @@ TEST(TimeLaws, AnInfinitelyFastLinkMakesTensorParallelismNoSlowerThanOneDevice) 
     ASSERT_LT(of_two.ttft.value, of_one.ttft.value);
     ASSERT_GE(of_two.tpot.value, of_one.tpot.value * 0.5); // no more than all of the work can be shared out
     ASSERT_GE(of_two.ttft.value, of_one.ttft.value * 0.5);
+  }
+}
+
+TEST(TimeLaws, NoEngineIsFasterThanTheNeutralOneOnItsUnit) {
+  const Workload workload{.batch = 4, .prompt = 700_tok, .output = 20_tok};
+  for (const std::string& id : catalogue::engine_ids()) {
+    const Shared<Engine> engine = catalogue::engine(id);
+    Engine neutral = *roofline_engine();
+    neutral.unit = engine->unit;
+    for (const char* weights : {"bf16", "fp16", "Q4_K_M", "fp8", "awq"}) {
+      for (const Device& device : all_devices()) {
+        Deployment d = deployment(catalogue::network("qwen3-30b-a3b"), device, scheme(weights));
+        d.engine = neutral;
+        const Prediction bound = at(d, workload);
+        d.engine = engine;
+        const Prediction p = at(d, workload);
+        SCOPED_TRACE(id + " on " + std::string(device.id.view()) + " in " + weights);
+        ASSERT_EQ(p.ttft_absence, bound.ttft_absence);
+        ASSERT_FALSE(p.ttft.value < bound.ttft.value * (1 - 1e-12));
+        ASSERT_FALSE(p.tpot.value < bound.tpot.value * (1 - 1e-12));
+      }
+    }
   }
 }
 

@@ -35,7 +35,7 @@ constexpr std::array<Arithmetic, 4> substitutes(Arithmetic wanted) {
   case int8:
     return {fp16, bf16, fp32, fp32};
   case fp16_accumulate16:
-    return {fp16, bf16, fp32, fp32};
+    return {fp16, bf16, fp32, int8};
   case bf16:
     return {fp16, tf32, fp32, int8};
   case fp16:
@@ -69,8 +69,7 @@ constexpr std::array<Arithmetic, 4> substitutes(Arithmetic wanted) {
 [[nodiscard]] constexpr Arithmetic arithmetic_for(const Format& weights, const Format& activations,
                                                   const EngineConstants& constants) {
   const auto half = [&](Arithmetic arithmetic) {
-    const bool sixteen_bit = arithmetic == Arithmetic::bf16 || arithmetic == Arithmetic::fp16;
-    return sixteen_bit && constants.half_arithmetic ? *constants.half_arithmetic : arithmetic;
+    return arithmetic == Arithmetic::fp16 ? constants.half_arithmetic.value_or(arithmetic) : arithmetic;
   };
   switch (weights.encoding) {
   case Encoding::ggml:

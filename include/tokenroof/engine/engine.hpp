@@ -55,7 +55,7 @@ struct EngineConstants {
   /// The same for a prefill step (or chunk): per layer and per step.
   Seconds prefill_layer{};
   Seconds prefill_step{};
-  /// What 16-bit weights are multiplied in when not in their own arithmetic (GeForce: fp16 with 16-bit accumulation).
+  /// What fp16 is multiplied in when not with 32-bit accumulation (GeForce is twice as fast with 16-bit accumulation).
   std::optional<Arithmetic> half_arithmetic{};
   /// What ggml and other weight-only blocks are multiplied in, by kernels that quantise activations on the fly
   /// (llama.cpp's integer kernels, XNNPACK's dynamic ones); none: the activations' arithmetic.
@@ -141,7 +141,8 @@ struct Engine {
 /// The neutral engine: every efficiency 1, no overhead. What physics allows at best.
 [[nodiscard]] inline const Shared<Engine>& roofline_engine() {
   static const Shared<Engine> engine(Engine{
-      .profiles = {EngineProfile{.constants = EngineConstants{.quantised_arithmetic = Arithmetic::int8}}},
+      .profiles = {EngineProfile{.constants = EngineConstants{.half_arithmetic = Arithmetic::fp16_accumulate16,
+                                                              .quantised_arithmetic = Arithmetic::int8}}},
   });
   return engine;
 }
