@@ -56,13 +56,15 @@ json catalogue_file(std::string_view id) {
   return text.empty() ? json::object() : readers::parse_json(text, id);
 }
 
+std::string runs_on(const Engine& engine) { return engine.unit ? std::string(name(*engine.unit)) : "any"; }
+
 void list() {
   Table table({Align::left, Align::left, Align::left, Align::right, Align::left});
   table.add({"id", "date", "runs on", "profiles", "usual on"});
   for (const std::string& id : catalogue::engine_versions()) {
     const json file = catalogue_file(id);
     const bool neutral = id == roofline_engine()->id;
-    table.add({id, text_of(file, "date"), neutral ? "any" : std::string(name(catalogue::engine(id)->unit)),
+    table.add({id, text_of(file, "date"), runs_on(*catalogue::engine(id)),
                neutral ? "" : fmt::format("{}", file.value("profiles", json::array()).size()),
                neutral ? "nothing: the lower bound" : usual_on(file)});
   }
@@ -109,7 +111,7 @@ void show(const Engine& engine, const json& file) {
   };
   add("version", std::string(engine.version.view()));
   add("date", text_of(file, "date"));
-  add("runs on", std::string(name(engine.unit)));
+  add("runs on", runs_on(engine));
   add("usual on", usual_on(file));
   add("note", text_of(file, "note"));
   write(std::string(engine.id.view()) + "\n\n" + facts.str());

@@ -182,8 +182,9 @@ private:
   [[nodiscard]] std::string speak(std::string_view reason) const {
     if (reason == name(Absence::no_compute_rate)) {
       const ComputeUnit* unit = unit_for(*deployment_.engine, device_);
+      const ComputeUnitKind listed = unit != nullptr ? unit->kind : ComputeUnitKind::gpu;
       return fmt::format("no compute rate of its {} is published or inferred",
-                         name(unit != nullptr ? unit->kind : deployment_.engine->unit));
+                         name(deployment_.engine->unit.value_or(listed)));
     }
     if (reason == name(Absence::no_bandwidth)) {
       return device_.memory_variant_count > 1 && tokenroof::memory(device_) == nullptr

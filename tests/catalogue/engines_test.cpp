@@ -127,45 +127,6 @@ TEST(Engines, ProfilesDifferFromPhysicsAndFamilyFromFamily) {
   }
 }
 
-TEST(Engines, NoneIsFasterThanPhysics) {
-  Network network{.name = "small",
-                  .hidden = 2048,
-                  .vocabulary = 32000,
-                  .layers = {LayerRun{Block{.mixers = {GroupedQueryAttention{
-                                                .heads = 16, .kv_heads = 4, .head_dim = 128, .value_head_dim = 128}},
-                                            .feed_forward = DenseFeedForward{.width = 5632}},
-                                      16}}};
-  const Shared<Network> shared(network);
-  for (const std::string& name : engine_versions()) {
-    const Shared<Engine> known = engine(name);
-    for (const Device& built_in : devices()) {
-      if (built_in.memory_variant_count == 0 || compute_unit(built_in, known->unit) == nullptr) {
-        continue;
-      }
-      Device chosen = built_in;
-      chosen.chosen_memory = chosen.memory_variant_count - 1;
-      Engine neutral = *roofline_engine();
-      neutral.unit = known->unit;
-      // The same arithmetic: an engine may well choose a faster one than the neutral does.
-      neutral.profiles[0].constants.half_arithmetic = constants_for(*known, chosen).half_arithmetic;
-      neutral.profiles[0].constants.quantised_arithmetic = constants_for(*known, chosen).quantised_arithmetic;
-      const auto prediction = [&](Shared<Engine> by) {
-        const Deployment deployment{.network = shared,
-                                    .cluster = {.device = chosen},
-                                    .engine = std::move(by),
-                                    .weights = scheme("Q4_K_M"),
-                                    .kv = *find_format("fp16"),
-                                    .activations = *find_format("fp16")};
-        return predict(deployment, {.prompt = 512_tok, .output = 64_tok});
-      };
-      const Prediction bound = prediction(neutral);
-      const Prediction real = prediction(known);
-      EXPECT_FALSE(real.ttft < bound.ttft) << name << " on " << chosen.id.view();
-      EXPECT_FALSE(real.tpot < bound.tpot) << name << " on " << chosen.id.view();
-    }
-  }
-}
-
 TEST(Engines, DefaultIsTheUsualOne) {
   EXPECT_EQ(default_engine(device("h100_sxm"))->id, "vllm");
   EXPECT_EQ(default_engine(device("rtx_4090"))->id, "llama.cpp-cuda");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ostream>
 #include <string>
 
 #include "tokenroof/catalogue/networks.hpp"
@@ -21,6 +22,8 @@ struct PerToken {
   double bytes;
   const char* source;
 };
+
+void PrintTo(const PerToken& c, std::ostream* out) { *out << c.network; }
 
 class KvCachePerToken : public ::testing::TestWithParam<PerToken> {};
 
@@ -47,6 +50,8 @@ struct AtContext {
   double tolerance; ///< of the printed figure's last digit
   const char* source;
 };
+
+void PrintTo(const AtContext& c, std::ostream* out) { *out << c.network << ", " << c.kv << ", " << c.tokens; }
 
 class KvCacheAtContext : public ::testing::TestWithParam<AtContext> {};
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ostream>
+#include <string>
 #include <string_view>
 
 #include "tokenroof/catalogue/devices.hpp"
@@ -102,6 +104,8 @@ struct OfClass {
   const char* network;
   const char* weights;
 };
+
+void PrintTo(const OfClass& c, std::ostream* out) { *out << c.network << " on " << c.device; }
 
 class PhasesByClass : public ::testing::TestWithParam<OfClass> {};
 

@@ -191,7 +191,7 @@ TEST(TimeLaws, AnInfinitelyFastLinkMakesTensorParallelismNoSlowerThanOneDevice) 
 
 TEST(TimeLaws, NoEngineIsFasterThanTheNeutralOneOnItsUnit) {
   const Workload workload{.batch = 4, .prompt = 700_tok, .output = 20_tok};
-  for (const std::string& id : catalogue::engine_ids()) {
+  for (const std::string& id : catalogue::engine_versions()) {
     const Shared<Engine> engine = catalogue::engine(id);
     Engine neutral = *roofline_engine();
     neutral.unit = engine->unit;
@@ -199,6 +199,9 @@ TEST(TimeLaws, NoEngineIsFasterThanTheNeutralOneOnItsUnit) {
       for (const Device& device : all_devices()) {
         Deployment d = deployment(catalogue::network("qwen3-30b-a3b"), device, scheme(weights));
         d.engine = neutral;
+        if (!check(d).empty()) {
+          continue; // a board without such a unit
+        }
         const Prediction bound = at(d, workload);
         d.engine = engine;
         const Prediction p = at(d, workload);

@@ -172,6 +172,15 @@ private:
   std::vector<Issue> issues_;
 };
 
+/// On a system on chip a unit that is not listed may exist with its rates unknown; a board has what it lists.
+inline void check_unit(Checker& checker, const Engine& engine, const Device& device) {
+  if (is_board(device.device_class) && engine.unit && !compute_unit(device, *engine.unit)) {
+    checker.report("engine", std::string(engine.id.view()),
+                   "runs on a device's " + std::string(name(*engine.unit)) + ", and " + std::string(device.id.view()) +
+                       " has none");
+  }
+}
+
 inline void check_links(Checker& checker, const Deployment& deployment) {
   const Parallelism& parallelism = deployment.parallelism;
   const std::int64_t group = std::max(parallelism.tensor, parallelism.expert);
@@ -202,6 +211,7 @@ inline void check_links(Checker& checker, const Deployment& deployment) {
   }
   checker.network(*deployment.network);
   checker.parallelism(deployment.parallelism, deployment.cluster.devices);
+  detail::check_unit(checker, *deployment.engine, deployment.cluster.device);
   std::vector<Issue> issues = std::move(checker).issues();
   if (!issues.empty()) {
     return issues; // the rest divides by what was just found faulty

@@ -82,4 +82,16 @@ constexpr std::array<Arithmetic, 4> substitutes(Arithmetic wanted) {
   return weights.arithmetic;
 }
 
+/// The rate at which an engine multiplies weights of a format with activations of another on a unit.
+[[nodiscard]] constexpr ChosenRate rate_for(const ComputeUnit& unit, const Format& weights, const Format& activations,
+                                            const EngineConstants& constants) {
+  const ChosenRate usual = choose_rate(unit, arithmetic_for(weights, activations, constants));
+  if (!constants.quantised_fastest) {
+    return usual;
+  }
+  const ChosenRate expanded = choose_rate(unit, arithmetic_for(activations, activations, constants));
+  const bool quantised = weights.encoding == Encoding::ggml || weights.encoding == Encoding::weight_only;
+  return quantised && expanded.rate && usual.rate && expanded.rate->value > usual.rate->value ? expanded : usual;
+}
+
 } // namespace tokenroof

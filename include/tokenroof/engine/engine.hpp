@@ -60,6 +60,8 @@ struct EngineConstants {
   /// What ggml and other weight-only blocks are multiplied in, by kernels that quantise activations on the fly
   /// (llama.cpp's integer kernels, XNNPACK's dynamic ones); none: the activations' arithmetic.
   std::optional<Arithmetic> quantised_arithmetic{};
+  /// They are multiplied in that or in the activations' arithmetic, whichever the unit is faster in.
+  bool quantised_fastest = false;
 
   friend bool operator==(const EngineConstants&, const EngineConstants&) = default;
 };
@@ -100,7 +102,7 @@ struct MemoryHabits {
 struct Engine {
   Id id = "roofline";
   InlineString<32> version{};
-  ComputeUnitKind unit = ComputeUnitKind::gpu; ///< which compute unit it runs on, where the device has it
+  std::optional<ComputeUnitKind> unit{}; ///< which compute unit it runs on; none: whichever the device has, GPU first
   std::vector<EngineProfile> profiles{};
   MemoryHabits memory{};
 
@@ -142,15 +144,19 @@ struct Engine {
 [[nodiscard]] inline const Shared<Engine>& roofline_engine() {
   static const Shared<Engine> engine(Engine{
       .profiles = {EngineProfile{.constants = EngineConstants{.half_arithmetic = Arithmetic::fp16_accumulate16,
-                                                              .quantised_arithmetic = Arithmetic::int8}}},
+                                                              .quantised_arithmetic = Arithmetic::int8,
+                                                              .quantised_fastest = true}}},
   });
   return engine;
 }
 
-/// The unit that an engine runs on: its own kind where the device has it, else the device's first.
+/// The unit that an engine runs on; nothing when the device's description does not list one of that kind.
 [[nodiscard]] constexpr const ComputeUnit* unit_for(const Engine& engine, const Device& device) {
-  if (const ComputeUnit* unit = compute_unit(device, engine.unit)) {
-    return unit;
+  if (engine.unit) {
+    return compute_unit(device, *engine.unit);
+  }
+  if (const ComputeUnit* gpu = compute_unit(device, ComputeUnitKind::gpu)) {
+    return gpu;
   }
   return device.compute_unit_count > 0 ? &device.compute_units[0] : nullptr;
 }

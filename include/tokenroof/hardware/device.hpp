@@ -27,11 +27,24 @@ enum class DeviceClass : std::uint8_t {
   cpu,
 };
 
-inline constexpr std::array<std::string_view, 9> device_class_names = {
-    "datacenter_gpu", "workstation_gpu", "consumer_gpu", "apple_mac", "unified_pc", "mobile", "tpu", "accelerator", "cpu"};
+inline constexpr std::array<std::string_view, 9> device_class_names = {"datacenter_gpu",
+                                                                       "workstation_gpu",
+                                                                       "consumer_gpu",
+                                                                       "apple_mac",
+                                                                       "unified_pc",
+                                                                       "mobile",
+                                                                       "tpu",
+                                                                       "accelerator",
+                                                                       "cpu"};
 
 [[nodiscard]] constexpr std::string_view name(DeviceClass device_class) {
   return device_class_names[static_cast<std::size_t>(device_class)];
+}
+
+/// Whether devices of a class are boards whose own memory no CPU or NPU reads.
+[[nodiscard]] constexpr bool is_board(DeviceClass device_class) {
+  return device_class == DeviceClass::datacenter_gpu || device_class == DeviceClass::workstation_gpu ||
+         device_class == DeviceClass::consumer_gpu;
 }
 
 /// Which part of a device runs the network.
@@ -63,9 +76,9 @@ struct Rate {
 struct ComputeUnit {
   ComputeUnitKind kind = ComputeUnitKind::gpu;
   std::array<std::optional<Rate>, arithmetic_count> matrix{}; ///< dense rates of the matrix path, by arithmetic
-  std::optional<ComputeRate> vector_fp32{};                     ///< rate of the ordinary (non-matrix) units
-  std::optional<std::int32_t> cores{};                          ///< SMs, GPU cores, CPU cores
-  std::optional<double> clock_hertz{};                          ///< boost clock
+  std::optional<ComputeRate> vector_fp32{};                   ///< rate of the ordinary (non-matrix) units
+  std::optional<std::int32_t> cores{};                        ///< SMs, GPU cores, CPU cores
+  std::optional<double> clock_hertz{};                        ///< boost clock
   std::optional<Bandwidth> bandwidth{}; ///< what this unit alone can draw, where it is less than the memory's
 
   friend bool operator==(const ComputeUnit&, const ComputeUnit&) = default;
@@ -83,8 +96,8 @@ struct MemoryVariant {
 /// Point-to-point bandwidth per direction and how many devices it joins.
 struct Link {
   InlineString<32> name{};
-  Bandwidth bandwidth{};          ///< of one device, per direction
-  std::int32_t devices = 2;     ///< devices that this link joins directly
+  Bandwidth bandwidth{};    ///< of one device, per direction
+  std::int32_t devices = 2; ///< devices that this link joins directly
 
   friend bool operator==(const Link&, const Link&) = default;
 };
@@ -98,7 +111,7 @@ struct Device {
   Name name{};
   InlineString<32> vendor{};
   DeviceClass device_class = DeviceClass::datacenter_gpu;
-  InlineString<32> family{}; ///< one microarchitecture: hopper, m3, adreno8, …
+  InlineString<32> family{};            ///< one microarchitecture: hopper, m3, adreno8, …
   std::optional<Bandwidth> bandwidth{}; ///< of the memory, as published
   std::array<MemoryVariant, most_memory_variants> memory_variants{}; ///< none where the buyer chooses (CPUs)
   std::size_t memory_variant_count = 0;
@@ -107,10 +120,10 @@ struct Device {
   std::size_t compute_unit_count = 0;
   std::optional<Bytes> l2_cache{};
   std::optional<Bytes> last_level_cache{};
-  std::optional<Link> scale_up{};  ///< NVLink, xGMI, ICI within one node or domain
-  std::optional<Link> pcie{};      ///< to the host, and between devices that have nothing better
-  std::optional<Link> scale_out{}; ///< network interface to other nodes
-  std::optional<Watts> power{};    ///< design power
+  std::optional<Link> scale_up{};          ///< NVLink, xGMI, ICI within one node or domain
+  std::optional<Link> pcie{};              ///< to the host, and between devices that have nothing better
+  std::optional<Link> scale_out{};         ///< network interface to other nodes
+  std::optional<Watts> power{};            ///< design power
   std::optional<Bandwidth> storage_read{}; ///< sequential read of the storage it ships with
   std::optional<UsDollars> list_price{};
   std::optional<Price> cloud_price{}; ///< median of the dated quotes in its file

@@ -35,7 +35,7 @@ struct GroupedQueryAttention {
   bool output_bias = false;
   bool sinks = false;       ///< one learned logit a head in the softmax's denominator (gpt-oss)
   bool output_gate = false; ///< the query projection yields a second, gating half (Qwen3-Next)
-  bool fused = false;       ///< queries, keys and values come out of one stored tensor, which some schemes treat by itself
+  bool fused = false; ///< queries, keys and values come out of one stored tensor, which some schemes treat by itself
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
 
   friend bool operator==(const GroupedQueryAttention&, const GroupedQueryAttention&) = default;
@@ -107,9 +107,9 @@ struct MixtureOfExperts {
   Count active = 0;
   Count width = 0; ///< of one expert
   bool gated = true;
-  Count shared_width = 0;     ///< of all shared experts together
-  bool shared_gate = false;   ///< a sigmoid gate on the shared expert's output (Qwen MoE)
-  bool router_bias = false;   ///< added to the router's logits
+  Count shared_width = 0;        ///< of all shared experts together
+  bool shared_gate = false;      ///< a sigmoid gate on the shared expert's output (Qwen MoE)
+  bool router_bias = false;      ///< added to the router's logits
   bool score_correction = false; ///< a bias that only picks experts (DeepSeek V3)
   bool expert_bias = false;
 
@@ -132,8 +132,9 @@ struct Block {
   std::vector<Mixer> mixers{};
   std::optional<FeedForward> feed_forward{};
   Normalisation normalisation{};
-  Count norms = 2;       ///< normalisations of the hidden width in this layer
-  bool parallel = false; ///< mixers and feed-forward network read the same input, and are summed at once (GPT-J, Falcon)
+  Count norms = 2; ///< normalisations of the hidden width in this layer
+  bool parallel =
+      false; ///< mixers and feed-forward network read the same input, and are summed at once (GPT-J, Falcon)
 
   friend bool operator==(const Block&, const Block&) = default;
 };
@@ -152,12 +153,12 @@ struct Network {
   Count hidden = 0;
   Count vocabulary = 0;
   bool tied_embeddings = false; ///< the head is the token embedding, stored once
-  Tokens context_limit{};         ///< tokens the network was made for; 0 when its description does not say
+  Tokens context_limit{};       ///< tokens the network was made for; 0 when its description does not say
   std::vector<LayerRun> layers{};
-  Normalisation normalisation{};       ///< of the final norm
-  Count learned_positions = 0;       ///< rows of a learned position embedding; 0: rotary or none
-  Count embedding_width = 0;         ///< width of the embeddings where it differs from `hidden` (OPT-350M); 0: hidden
-  bool embedding_norm = false;       ///< a normalisation right after the embedding (BLOOM)
+  Normalisation normalisation{}; ///< of the final norm
+  Count learned_positions = 0;   ///< rows of a learned position embedding; 0: rotary or none
+  Count embedding_width = 0;     ///< width of the embeddings where it differs from `hidden` (OPT-350M); 0: hidden
+  bool embedding_norm = false;   ///< a normalisation right after the embedding (BLOOM)
   bool final_norm = true;
   bool head_bias = false;
   Count prediction_heads = 0; ///< multi-token prediction modules, counted apart from the network

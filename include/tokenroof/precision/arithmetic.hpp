@@ -28,7 +28,8 @@ enum class Arithmetic : std::uint8_t {
 };
 
 inline constexpr std::array<std::string_view, 12> arithmetic_names = {
-    "fp64", "fp32", "tf32", "fp16", "bf16", "fp16_accumulate16", "fp8", "fp8_accumulate16", "fp6", "fp4", "int8", "int4"};
+    "fp64", "fp32", "tf32", "fp16", "bf16", "fp16_accumulate16", "fp8", "fp8_accumulate16",
+    "fp6",  "fp4",  "int8", "int4"};
 
 inline constexpr std::size_t arithmetic_count = arithmetic_names.size();
 

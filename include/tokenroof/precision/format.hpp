@@ -17,8 +17,8 @@ namespace tokenroof {
 
 /// How a format's codes become numbers, which decides the arithmetic a multiplication with it can use.
 enum class Encoding : std::uint8_t {
-  plain,       ///< each element is a number of the arithmetic by itself, tensor-wide scale at most
-  scaled,      ///< blocks with scales which matrix units apply themselves (fp8 blocks, mxfp4, nvfp4 with fp4 activations)
+  plain,  ///< each element is a number of the arithmetic by itself, tensor-wide scale at most
+  scaled, ///< blocks with scales which matrix units apply themselves (fp8 blocks, mxfp4, nvfp4 with fp4 activations)
   weight_only, ///< expanded to the activations' format before it is multiplied (GPTQ, AWQ, nf4)
   ggml,        ///< ggml blocks: expanded, or multiplied as integers, as the engine's kernels do
 };
@@ -26,8 +26,8 @@ enum class Encoding : std::uint8_t {
 /// A storage format. A row of `n` elements takes `ceil(n / block_elements) * block_bytes`, unless blocks run on over rows.
 struct Format {
   Id name = "bf16";
-  double block_elements = 1; ///< elements that share one block
-  double block_bytes = 2;    ///< bytes of a block, scales and zero points included
+  double block_elements = 1;                ///< elements that share one block
+  double block_bytes = 2;                   ///< bytes of a block, scales and zero points included
   Arithmetic arithmetic = Arithmetic::bf16; ///< what matrix units would compute in, if they have it
   Encoding encoding = Encoding::plain;
   bool spans_rows = false; ///< blocks cover several rows (fp8 tiles) or run on from row to row (bitsandbytes)

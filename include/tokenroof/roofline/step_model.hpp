@@ -40,28 +40,26 @@ struct StepModel {
 
 namespace detail {
 
-/// The arithmetic an operator computes in, or nothing where it computes nothing worth a roof.
-[[nodiscard]] inline std::optional<Arithmetic> arithmetic_of(const Operator& op, const Deployment& deployment,
-                                                             const EngineConstants& constants) {
+/// The format whose arithmetic an operator computes in; none where it computes nothing worth a roof.
+[[nodiscard]] inline const Format* operand_format(const Operator& op, const Deployment& deployment) {
   if (const auto* gemm = std::get_if<Gemm>(&op.shape)) {
-    return arithmetic_for(gemm->weight_format, deployment.activations, constants);
+    return &gemm->weight_format;
   }
   if (const auto* grouped = std::get_if<Experts>(&op.shape)) {
-    return arithmetic_for(grouped->weight_format, deployment.activations, constants);
+    return &grouped->weight_format;
   }
-  if (std::holds_alternative<Attention>(op.shape) || std::holds_alternative<Scan>(op.shape)) {
-    return arithmetic_for(deployment.activations, deployment.activations, constants);
-  }
-  return std::nullopt;
+  const bool computes = std::holds_alternative<Attention>(op.shape) || std::holds_alternative<Scan>(op.shape);
+  return computes ? &deployment.activations : nullptr;
 }
 
 [[nodiscard]] inline ComputeCost compute_cost(const Operator& op, const Deployment& deployment,
                                               const EngineConstants& constants, const ComputeUnit* unit) {
-  const std::optional<Arithmetic> wanted = arithmetic_of(op, deployment, constants);
-  if (!wanted) {
+  const Format* operand = operand_format(op, deployment);
+  if (operand == nullptr) {
     return {};
   }
-  const ChosenRate chosen = unit ? choose_rate(*unit, *wanted) : ChosenRate{};
+  const ChosenRate chosen =
+      unit != nullptr ? rate_for(*unit, *operand, deployment.activations, constants) : ChosenRate{};
   if (!chosen.rate) {
     return {.per_flop = absent<SecondsPerFlop>()};
   }
