@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/catalogue_json.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/resolve.hpp"
@@ -162,7 +163,9 @@ void show_provenance(const Device& device) {
 } // namespace
 
 int devices(const CatalogueOptions& options) {
-  if (options.id.empty()) {
+  if (options.json) {
+    write_devices_json(options);
+  } else if (options.id.empty()) {
     list();
   } else {
     const Device device = find_device(options.id, "");

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/catalogue_json.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/resolve.hpp"
@@ -129,7 +130,9 @@ void show_neutral() {
 } // namespace
 
 int engines(const CatalogueOptions& options) {
-  if (options.id.empty()) {
+  if (options.json) {
+    write_engines_json(options);
+  } else if (options.id.empty()) {
     list();
   } else if (means_file(options.id)) {
     const Shared<Engine> engine = find_engine(options.id, Device{}); // refuses what is no engine's file

@@ -160,6 +160,7 @@ int main(int argc, char** argv) {
   const auto add_catalogue = [&](const char* name, const char* text, const char* type) {
     CLI::App* const command = app.add_subcommand(name, text);
     command->add_option("id", catalogue_options.id, "show this one in detail (default: list all)")->type_name(type);
+    command->add_flag("--json", catalogue_options.json, "write JSON, the unit in each name")->group("Output");
     return command;
   };
   CLI::App* const models_command =

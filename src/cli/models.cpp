@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/catalogue_json.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/resolve.hpp"
@@ -189,7 +190,9 @@ void show(const NetworkEntry& entry) {
 } // namespace
 
 int models(const CatalogueOptions& options) {
-  if (options.id.empty()) {
+  if (options.json) {
+    write_models_json(options);
+  } else if (options.id.empty()) {
     list();
   } else {
     show(find_network(options.id));

@@ -47,6 +47,7 @@ struct SweepOptions {
 
 struct CatalogueOptions {
   std::string id{}; ///< or a path; empty: list all
+  bool json = false;
 };
 
 } // namespace tokenroof::cli
