@@ -34,12 +34,18 @@ struct Spelling {
   std::string_view name;
 };
 
-/// The names whose spellings come closest to `text`, best first: those that begin with it, then those of few edits.
-/// None that differs in more than a third of the text, or in two characters of a short one.
-[[nodiscard]] inline std::vector<std::string> nearest_names(std::string_view text, std::span<const Spelling> known,
-                                                            std::size_t most = 5) {
-  constexpr std::size_t longest = 128; // a name is shorter; a hostile text must not cost more
-  text = text.substr(0, longest);
+namespace detail {
+
+/// Edits that turn `text` into the beginning of a name: "lama" is one from "llama-2-7b".
+[[nodiscard]] inline std::size_t edits_to_beginning(std::string_view text, std::string_view name) {
+  return std::min(edit_distance(text, name.substr(0, text.size())),
+                  edit_distance(text, name.substr(0, text.size() + 1)));
+}
+
+/// The names of few edits by some measure, best first, each once.
+template <class Edits>
+[[nodiscard]] std::vector<std::string> names_within_edits(std::string_view text, std::span<const Spelling> known,
+                                                          std::size_t most, Edits edits) {
   struct Found {
     std::size_t distance;
     std::string_view name;
@@ -47,8 +53,7 @@ struct Spelling {
   std::vector<Found> found;
   const std::size_t most_edits = text.size() < 4 ? text.size() / 2 : std::max<std::size_t>(2, text.size() / 3);
   for (const Spelling& candidate : known) {
-    const bool begins = text.size() > 1 && candidate.spelling.starts_with(text);
-    const std::size_t distance = begins ? 0 : edit_distance(text, candidate.spelling);
+    const std::size_t distance = edits(candidate.spelling);
     if (distance <= most_edits && !text.empty()) {
       found.push_back({distance, candidate.name});
     }
@@ -59,6 +64,25 @@ struct Spelling {
     if (names.size() < most && std::find(names.begin(), names.end(), candidate.name) == names.end()) {
       names.emplace_back(candidate.name);
     }
+  }
+  return names;
+}
+
+} // namespace detail
+
+/// The names whose spellings come closest to `text`, best first: those that begin with it, then those of few edits; where
+/// there is none, those that begin with something of few edits. None that differs in more than a third of the text, or in
+/// two characters of a short one.
+[[nodiscard]] inline std::vector<std::string> nearest_names(std::string_view text, std::span<const Spelling> known,
+                                                            std::size_t most = 5) {
+  constexpr std::size_t longest = 128; // a name is shorter; a hostile text must not cost more
+  text = text.substr(0, longest);
+  std::vector<std::string> names = detail::names_within_edits(text, known, most, [&](std::string_view spelling) {
+    return text.size() > 1 && spelling.starts_with(text) ? 0 : edit_distance(text, spelling);
+  });
+  if (names.empty()) {
+    names = detail::names_within_edits(
+        text, known, most, [&](std::string_view spelling) { return detail::edits_to_beginning(text, spelling); });
   }
   return names;
 }

@@ -25,7 +25,7 @@ namespace tokenroof {
 /// How far a prediction can be trusted.
 enum class Trust : std::uint8_t {
   calibrated,  ///< the engine's constants were fitted on this device family
-  transferred, ///< constants stated for like devices
+  transferred, ///< constants that the engine states for like devices, or for any
   datasheet,   ///< physics and published rates alone
 };
 
@@ -201,13 +201,23 @@ inline void set_times(Prediction& prediction, const BoundPhases& phases, const W
 
 } // namespace detail
 
+namespace detail {
+
+[[nodiscard]] inline Trust trust_in(const Deployment& deployment) {
+  const bool neutral = deployment.engine == roofline_engine();
+  const bool applies = closest_profile(*deployment.engine, deployment.cluster.device) > 0;
+  return !neutral && applies ? Trust::transferred : Trust::datasheet;
+}
+
+} // namespace detail
+
 /// Puts memory and times together. `phases` must come from `bind_phases` of the same deployment, batch and prompt.
 [[nodiscard]] inline Prediction predict(const BoundPhases& phases, const Deployment& deployment,
                                         const Workload& workload) {
   Prediction prediction;
   prediction.ledger = ledger(deployment, workload);
   prediction.peak_memory.value = peak(prediction.ledger);
-  prediction.trust = has_profile(*deployment.engine, deployment.cluster.device) ? Trust::transferred : Trust::datasheet;
+  prediction.trust = detail::trust_in(deployment);
   detail::decide_fit(prediction, deployment);
   if (prediction.fits) {
     detail::set_times(prediction, phases, workload);

@@ -272,7 +272,7 @@ private:
     }
     std::string heading = fmt::format("{}  {}, {}: ", label, bold(to_text(phase.cost.time)), bound_by(phase.roof));
     if (std::isfinite(phase.mfu)) {
-      heading += fmt::format("MFU {}, ", percent_text(phase.mfu));
+      heading += fmt::format("MFU {} of {}, ", percent_text(phase.mfu), to_text(phase.peak));
     }
     line(heading + fmt::format("MBU {}, {}", percent_text(phase.mbu), intensity));
     operators(phase);
@@ -340,7 +340,9 @@ private:
     case Trust::calibrated:
       return "the engine's constants were fitted on this device family";
     case Trust::transferred:
-      return "the engine's constants were stated for like devices; no interval yet";
+      return has_profile(*deployment_.engine, device_)
+                 ? "the engine's constants were stated for like devices; no interval yet"
+                 : "the engine's general constants, stated for no device like this; no interval yet";
     case Trust::datasheet:
       break;
     }

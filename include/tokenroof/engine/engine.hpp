@@ -134,10 +134,18 @@ struct Engine {
   return best != nullptr ? best->constants : EngineConstants{};
 }
 
+/// How closely the closest profile of an engine is meant for a device; 0: none applies to it.
+[[nodiscard]] constexpr int closest_profile(const Engine& engine, const Device& device) {
+  int closest = 0;
+  for (const EngineProfile& profile : engine.profiles) {
+    closest = std::max(closest, closeness(profile, device));
+  }
+  return closest;
+}
+
 /// Whether an engine's constants were stated for this device's family or class.
-[[nodiscard]] inline bool has_profile(const Engine& engine, const Device& device) {
-  return std::any_of(engine.profiles.begin(), engine.profiles.end(),
-                     [&](const EngineProfile& profile) { return closeness(profile, device) > 1; });
+[[nodiscard]] constexpr bool has_profile(const Engine& engine, const Device& device) {
+  return closest_profile(engine, device) > 1;
 }
 
 /// The neutral engine: every efficiency 1, no overhead. What physics allows at best.
