@@ -47,8 +47,8 @@ template <class Edits>
 [[nodiscard]] std::vector<std::string> names_within_edits(std::string_view text, std::span<const Spelling> known,
                                                           std::size_t most, Edits edits) {
   struct Found {
-    std::size_t distance;
-    std::string_view name;
+    std::size_t distance = 0;
+    std::string_view name{};
   };
   std::vector<Found> found;
   const std::size_t most_edits = text.size() < 4 ? text.size() / 2 : std::max<std::size_t>(2, text.size() / 3);
