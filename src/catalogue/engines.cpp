@@ -61,11 +61,6 @@ const std::vector<Entry>& entries() {
   return all;
 }
 
-std::string full_name(const Engine& engine) {
-  const std::string id(engine.id.view());
-  return engine.version.empty() ? id : id + "@" + std::string(engine.version.view());
-}
-
 /// 0.19.1 belongs to 0.19, 0.190 does not.
 bool belongs_to(std::string_view version, std::string_view known) {
   return version == known || (version.starts_with(known) && version[known.size()] == '.' && !known.empty());
@@ -103,12 +98,17 @@ const Entry& find(std::string_view id) {
     if (at == std::string_view::npos || belongs_to(id.substr(at + 1), entry.engine->version)) {
       return entry;
     }
-    versions.push_back(full_name(*entry.engine));
+    versions.push_back(versioned_id(*entry.engine));
   }
   throw UnknownEngine(std::string(id.substr(0, 128)), std::move(versions));
 }
 
 } // namespace
+
+std::string versioned_id(const Engine& engine) {
+  const std::string id(engine.id.view());
+  return engine.version.empty() ? id : id + "@" + std::string(engine.version.view());
+}
 
 Shared<Engine> engine(std::string_view id) { return find(id).engine; }
 
@@ -138,7 +138,7 @@ std::vector<std::string> engine_ids() {
 std::vector<std::string> engine_versions() {
   std::vector<std::string> names;
   for (const Entry& entry : entries()) {
-    names.push_back(full_name(*entry.engine));
+    names.push_back(versioned_id(*entry.engine));
   }
   return names;
 }

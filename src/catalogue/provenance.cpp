@@ -170,6 +170,10 @@ Provenance provenance(std::string_view id, std::string_view field) {
   throw InvalidSpec("field", std::string(field), "no such figure" + nearest_as_text(nearest_names(field, known)));
 }
 
+std::vector<std::string> sources(std::string_view id) {
+  return document_of(id).at("provenance").at("sources").get<std::vector<std::string>>();
+}
+
 std::vector<std::string> conflicts(std::string_view id) {
   return document_of(id).at("provenance").value("conflicts", std::vector<std::string>());
 }

@@ -9,6 +9,7 @@
 #ifdef _WIN32
 #include <io.h>
 #else
+#include <sys/ioctl.h>
 #include <unistd.h>
 #endif
 
@@ -32,6 +33,17 @@ bool is_terminal(std::FILE* file) {
 
 bool stdout_is_terminal() { return is_terminal(stdout); }
 bool stderr_is_terminal() { return is_terminal(stderr); }
+
+std::size_t stdout_width() {
+  constexpr std::size_t usual = 80;
+#ifndef _WIN32
+  winsize size{};
+  if (ioctl(fileno(stdout), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    return size.ws_col;
+  }
+#endif
+  return usual;
+}
 
 bool stdout_is_styled() {
   const char* const no_colour = std::getenv("NO_COLOR");

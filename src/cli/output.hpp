@@ -2,6 +2,7 @@
 /// Where results go.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace tokenroof::cli {
@@ -11,6 +12,9 @@ namespace tokenroof::cli {
 
 [[nodiscard]] bool stdout_is_terminal();
 [[nodiscard]] bool stderr_is_terminal();
+
+/// Columns of the terminal that stdout is; 80 where it is none.
+[[nodiscard]] std::size_t stdout_width();
 
 /// Writes to stdout. Throws std::system_error when it cannot: a result cut short must not look like success.
 void write(std::string_view text);

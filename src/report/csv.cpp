@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "report/csv_text.hpp"
 #include "report/fields.hpp"
 #include "tokenroof/report.hpp"
 
@@ -22,21 +23,8 @@ public:
   }
   void operator()(std::string_view, std::int64_t value) { fmt::format_to(std::back_inserter(out_), "{},", value); }
   void operator()(std::string_view, bool value) { out_ += value ? "true," : "false,"; }
-
-  /// Quoted where it holds what CSV gives a meaning to (RFC 4180): names of networks come from files.
   void operator()(std::string_view, std::string_view value) {
-    if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
-      out_ += value;
-    } else {
-      out_ += '"';
-      for (const char c : value) {
-        out_ += c;
-        if (c == '"') {
-          out_ += c;
-        }
-      }
-      out_ += '"';
-    }
+    append_csv_text(out_, value);
     out_ += ',';
   }
 
@@ -45,6 +33,21 @@ private:
 };
 
 } // namespace
+
+void append_csv_text(std::string& out, std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) {
+    out += c;
+    if (c == '"') {
+      out += c;
+    }
+  }
+  out += '"';
+}
 
 std::string csv_header() {
   std::string out;

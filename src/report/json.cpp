@@ -2,9 +2,8 @@
 #include <cstdint>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "report/fields.hpp"
+#include "report/json_values.hpp"
 #include "tokenroof/network/parameters.hpp"
 #include "tokenroof/report.hpp"
 #include "tokenroof/version.hpp"
@@ -12,20 +11,6 @@
 namespace tokenroof::report {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-/// Null for what is not a number; whole numbers without a fraction, as bytes and tokens are.
-Json number(double value) {
-  if (!std::isfinite(value)) {
-    return nullptr;
-  }
-  constexpr double exact = 0x1p53;
-  if (value == std::floor(value) && std::abs(value) < exact) {
-    return static_cast<std::int64_t>(value);
-  }
-  return value;
-}
 
 Json milliseconds(Seconds time) { return number(time.value() * 1e3); }
 
@@ -115,22 +100,35 @@ Json phase(const PhaseExplanation& phase) {
           {"operators", operators(phase.cost)}};
 }
 
-Json whole_number(const std::optional<std::int64_t>& value) { return value ? Json(*value) : Json(); }
-
 Json explanation(const Explanation& e) {
   const bool peak = e.peak.has_value();
   return {{"peak_arithmetic", peak ? Json(name(e.arithmetic)) : Json()},
           {"peak_flops_per_second", peak ? number(e.peak->value.value()) : Json()},
           {"peak_basis", peak ? Json(e.peak->basis == Basis::published ? "published" : "fitted") : Json()},
           {"bandwidth_bytes_per_second", number(e.bandwidth.value())},
-          {"compute_bound_batch", whole_number(e.compute_bound_batch)},
-          {"compute_bound_batch_of_matrices", whole_number(e.compute_bound_batch_of_matrices)},
+          {"compute_bound_batch", number(e.compute_bound_batch)},
+          {"compute_bound_batch_of_matrices", number(e.compute_bound_batch_of_matrices)},
           {"cache_exceeds_weights_tokens", number(e.cache_exceeds_weights.value())},
           {"prefill", phase(e.prefill)},
           {"decode", e.decode ? phase(*e.decode) : Json()}};
 }
 
 } // namespace
+
+Json number(double value) {
+  if (!std::isfinite(value)) {
+    return nullptr;
+  }
+  constexpr double exact = 0x1p53;
+  if (value == std::floor(value) && std::abs(value) < exact) {
+    return static_cast<std::int64_t>(value);
+  }
+  return value;
+}
+
+std::string dump(const Json& document, int indent) {
+  return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 std::string json(const Answer& answer) {
   Json object;
@@ -142,14 +140,13 @@ std::string json(const Answer& answer) {
   // What does not fit does not run, so there is no time to explain.
   object["explanation"] = answer.prediction.fits ? explanation(answer.explanation) : Json();
   object["assumptions"] = answer.assumptions;
-  // A network's name may hold any bytes; JSON may not.
-  return object.dump(2, ' ', false, Json::error_handler_t::replace);
+  return dump(object, 2);
 }
 
 std::string json_row(const Deployment& deployment, const Workload& workload, const Prediction& prediction) {
   Json object;
   add_fields(object, deployment, workload, prediction);
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump(object, -1);
 }
 
 } // namespace tokenroof::report

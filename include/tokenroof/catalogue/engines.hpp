@@ -22,6 +22,9 @@ namespace tokenroof::catalogue {
 /// Ids of all engines, the neutral one included, sorted.
 [[nodiscard]] std::vector<std::string> engine_ids();
 
+/// The id with the version, which finds this one among all: "vllm@0.19"; the neutral engine has none.
+[[nodiscard]] std::string versioned_id(const Engine& engine);
+
 /// Every engine in every version, newest first, as "vllm@0.19"; sorted by id.
 [[nodiscard]] std::vector<std::string> engine_versions();
 

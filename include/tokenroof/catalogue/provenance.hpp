@@ -30,6 +30,9 @@ struct Provenance {
 /// "memory.variants.64.usable_GiB". Throws UnknownDevice, or InvalidSpec with the nearest fields.
 [[nodiscard]] Provenance provenance(std::string_view id, std::string_view field);
 
+/// The sources of a device's file, which stand behind every figure that names none of its own. Throws UnknownDevice.
+[[nodiscard]] std::vector<std::string> sources(std::string_view id);
+
 /// Sources of a device that disagree, each with what was chosen. Throws UnknownDevice.
 [[nodiscard]] std::vector<std::string> conflicts(std::string_view id);
 
