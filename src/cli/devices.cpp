@@ -1,13 +1,14 @@
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/catalogue_json.hpp"
 #include "cli/commands.hpp"
+#include "cli/device_facts.hpp"
 #include "cli/output.hpp"
 #include "cli/resolve.hpp"
 #include "report/table.hpp"
@@ -21,51 +22,47 @@ namespace {
 
 using report::Align;
 using report::Table;
+using report::wrap;
 
 std::string sizes(const Device& device) {
   std::string text;
-  for (std::size_t i = 0; i < device.memory_variant_count; ++i) {
-    text += (i == 0 ? "" : ", ") + number_text(device.memory_variants[i].capacity.value() / 0x1p30);
+  for (const MemoryVariant& size : memory_sizes(device)) {
+    text += (text.empty() ? "" : ", ") + number_text(size.capacity.value() / 0x1p30);
   }
   return text.empty() ? "any" : text + " GiB";
 }
 
 /// The bandwidth, or the span of it over the sizes.
 std::string bandwidth(const Device& device) {
-  if (const auto one = memory_bandwidth(device)) {
-    return to_text(*one);
+  const auto [least, most] = bandwidth_span(device);
+  if (!is_present(least)) {
+    return "";
   }
-  Bandwidth least = absent<Bandwidth>();
-  Bandwidth most = absent<Bandwidth>();
-  for (std::size_t i = 0; i < device.memory_variant_count; ++i) {
-    if (const auto of_size =
-            device.memory_variants[i].bandwidth ? device.memory_variants[i].bandwidth : device.bandwidth) {
-      least = smaller(least, *of_size);
-      most = larger(most, *of_size);
-    }
-  }
-  return is_present(least) ? to_text(least) + " to " + to_text(most) : "";
+  return least == most ? to_text(least) : to_text(least) + " to " + to_text(most);
 }
 
-/// The best rate that any unit has for one of two arithmetics; "~" before one inferred from measurements.
-std::string rate(const Device& device, std::initializer_list<Arithmetic> arithmetics) {
-  const Rate* best = nullptr;
-  for (std::size_t i = 0; i < device.compute_unit_count; ++i) {
-    for (const Arithmetic arithmetic : arithmetics) {
-      const Rate* const found = find_rate(device.compute_units[i], arithmetic);
-      best = found != nullptr && (best == nullptr || found->value > best->value) ? found : best;
-    }
-  }
-  return best == nullptr ? "" : (best->basis == Basis::fitted ? "~" : "") + to_text(best->value);
+/// "~" before one inferred from measurements.
+std::string rate_text(const Rate* rate) {
+  return rate == nullptr ? "" : (rate->basis == Basis::fitted ? "~" : "") + to_text(rate->value);
 }
 
-void list() {
+std::vector<DeviceEntry> all() {
+  std::vector<DeviceEntry> entries;
+  for (const Device& device : catalogue::devices()) {
+    entries.push_back({.device = device});
+  }
+  return entries;
+}
+
+DeviceEntry find(const std::string& id) { return {.device = find_device(id, ""), .path = means_file(id) ? id : ""}; }
+
+void list(const std::vector<DeviceEntry>& entries) {
   Table table({Align::left, Align::left, Align::left, Align::left, Align::right, Align::right, Align::right});
   table.add({"id", "class", "family", "memory", "bandwidth", "16-bit", "8-bit"});
-  for (const Device& device : catalogue::devices()) {
+  for (const auto& [device, path] : entries) {
     table.add({std::string(device.id.view()), std::string(name(device.device_class)), std::string(device.family.view()),
-               sizes(device), bandwidth(device), rate(device, {Arithmetic::bf16, Arithmetic::fp16}),
-               rate(device, {Arithmetic::fp8, Arithmetic::int8})});
+               sizes(device), bandwidth(device), rate_text(best_16_bit_rate(device)),
+               rate_text(best_8_bit_rate(device))});
   }
   write(table.str());
   write("\nDense rates of the fastest unit; ~ marks one inferred from measurements.\n");
@@ -111,14 +108,14 @@ std::string rates(const ComputeUnit& unit) {
   return text.empty() ? "no rates published" : text;
 }
 
-void show(const Device& device) {
+void show_facts(const Device& device) {
   Table facts({Align::left, Align::left});
   facts.add({"id", std::string(device.id.view())});
   facts.add({"class", fmt::format("{}, family {}", name(device.device_class), device.family.view())});
   facts.add({"memory", memory_text(device)});
   facts.add({"bandwidth", bandwidth(device)});
-  for (std::size_t i = 0; i < device.compute_unit_count; ++i) {
-    facts.add({std::string(name(device.compute_units[i].kind)), rates(device.compute_units[i])});
+  for (const ComputeUnit& unit : compute_units(device)) {
+    facts.add({std::string(name(unit.kind)), rates(unit)});
   }
   add(facts, "L2 cache", device.l2_cache);
   add(facts, "last-level cache", device.last_level_cache);
@@ -129,53 +126,45 @@ void show(const Device& device) {
   add(facts, "storage read", device.storage_read);
   add(facts, "list price", device.list_price);
   add(facts, "cloud price", device.cloud_price);
-  write(std::string(device.name.view()) + "\n\n" + facts.str());
+  write(std::string(device.name.view()) + "\n\n" + facts.str(0, stdout_width()));
 }
 
-/// One source a line; files join them by semicolons.
-std::string lines(std::string_view sources) {
-  std::string text = "  ";
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const bool ends = sources.substr(i).starts_with("; ");
-    text += ends ? std::string("\n  ") : std::string(1, sources[i]);
-    i += ends ? 1 : 0;
+void show_lines(const char* title, const std::vector<std::string>& lines) {
+  if (!lines.empty()) {
+    write(fmt::format("\n{}\n", title));
   }
-  return text + '\n';
+  for (const std::string& line : lines) {
+    write("  " + wrap(line, stdout_width() - 2, 4) + '\n');
+  }
+}
+
+/// How a figure was come by, with its source where that is not the device's.
+std::string origin(const catalogue::Provenance& figure, std::string_view shared_source) {
+  const bool own = !figure.source.empty() && figure.source != shared_source;
+  return figure.derivation + (own ? (figure.derivation.empty() ? "" : " ") + fmt::format("[{}]", figure.source) : "");
 }
 
 void show_provenance(const Device& device) {
-  std::string sources;
+  const std::vector<std::string> sources = catalogue::sources(device.id);
+  const std::string shared_source = fmt::format("{}", fmt::join(sources, "; "));
   Table table({Align::left, Align::right, Align::left, Align::left}); // fields end in their units
   for (const catalogue::Provenance& p : catalogue::provenance(device.id)) {
-    table.add({p.field, p.value ? number_text(*p.value) : "absent", p.confidence, p.derivation});
-    sources = sources.empty() ? p.source : sources;
+    table.add({p.field, p.value ? number_text(*p.value) : "absent", p.confidence, origin(p, shared_source)});
   }
-  write("\nfigures\n" + table.str(2) + "\nsources\n" + lines(sources));
-  const std::vector<std::string> conflicts = catalogue::conflicts(device.id);
-  if (!conflicts.empty()) {
-    write("\nconflicts\n");
-  }
-  for (const std::string& conflict : conflicts) {
-    write("  " + conflict + '\n');
+  write("\nfigures\n" + table.str(2, stdout_width()));
+  show_lines("sources", sources);
+  show_lines("conflicts", catalogue::conflicts(device.id));
+}
+
+void show(const DeviceEntry& entry) {
+  show_facts(entry.device);
+  if (entry.path.empty()) {
+    show_provenance(entry.device);
   }
 }
 
 } // namespace
 
-int devices(const CatalogueOptions& options) {
-  if (options.json) {
-    write_devices_json(options);
-  } else if (options.id.empty()) {
-    list();
-  } else {
-    const Device device = find_device(options.id, "");
-    show(device);
-    if (!means_file(options.id)) {
-      show_provenance(device);
-    }
-  }
-  flush();
-  return success;
-}
+int devices(const CatalogueOptions& options) { return show_catalogue("devices", options, all, find, list, show); }
 
 } // namespace tokenroof::cli

@@ -1,15 +1,14 @@
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/catalogue_json.hpp"
 #include "cli/commands.hpp"
+#include "cli/engine_facts.hpp"
 #include "cli/output.hpp"
 #include "cli/resolve.hpp"
 #include "readers/json_file.hpp"
@@ -24,8 +23,7 @@ namespace {
 using nlohmann::json;
 using report::Align;
 using report::Table;
-
-std::string text_of(const json& object, const char* key) { return object.value(key, std::string()); }
+using report::wrap;
 
 /// "family hopper, class consumer_gpu"; "any device" where neither is said.
 std::string meant_for(const json& selector) {
@@ -39,71 +37,90 @@ std::string meant_for(const json& selector) {
   return text.empty() ? "any device" : text;
 }
 
-/// The kinds of device that an engine is the usual one of: classes, and families where no class is said.
-std::string usual_on(const json& file) {
-  std::vector<std::string> kinds;
-  for (const json& selector : file.value("default_for", json::array())) {
-    const std::string of_class = text_of(selector, "device_class");
-    const std::string kind = of_class.empty() ? text_of(selector, "family") : of_class;
-    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
-      kinds.push_back(kind);
-    }
-  }
-  return fmt::format("{}", fmt::join(kinds, ", "));
-}
-
-json catalogue_file(std::string_view id) {
-  const std::string_view text = catalogue::engine_file(id);
-  return text.empty() ? json::object() : readers::parse_json(text, id);
-}
-
 std::string runs_on(const Engine& engine) { return engine.unit ? std::string(name(*engine.unit)) : "any"; }
 
-void list() {
+EngineEntry catalogue_entry(const std::string& id) {
+  const std::string_view text = catalogue::engine_file(id);
+  return {.engine = catalogue::engine(id), .file = text.empty() ? json::object() : readers::parse_json(text, id)};
+}
+
+std::vector<EngineEntry> all() {
+  std::vector<EngineEntry> entries;
+  for (const std::string& id : catalogue::engine_versions()) {
+    entries.push_back(catalogue_entry(id));
+  }
+  return entries;
+}
+
+EngineEntry find(const std::string& id) {
+  if (!means_file(id)) {
+    return catalogue_entry(id);
+  }
+  Shared<Engine> engine = find_engine(id, Device{}); // refuses what is no engine's file
+  return {.engine = std::move(engine), .file = readers::read_json(id)};
+}
+
+void list(const std::vector<EngineEntry>& entries) {
   Table table({Align::left, Align::left, Align::left, Align::right, Align::left});
   table.add({"id", "date", "runs on", "profiles", "usual on"});
-  for (const std::string& id : catalogue::engine_versions()) {
-    const json file = catalogue_file(id);
-    const bool neutral = id == roofline_engine()->id;
-    table.add({id, text_of(file, "date"), runs_on(*catalogue::engine(id)),
+  for (const auto& [engine, file] : entries) {
+    const bool neutral = is_neutral(*engine);
+    table.add({catalogue::versioned_id(*engine), text_of(file, "date"), runs_on(*engine),
                neutral ? "" : fmt::format("{}", file.value("profiles", json::array()).size()),
                neutral ? "nothing: the lower bound" : usual_on(file)});
   }
   write(table.str());
 }
 
-/// One row a figure; groups of figures ("gemm_utilisation") go before their members' names.
-void add_figures(Table& table, const json& object, const std::string& prefix) {
-  for (const auto& [key, value] : object.items()) {
-    const std::string path = prefix + key;
-    if (value.is_object() && !value.contains("value")) {
-      add_figures(table, value, path + ".");
-      continue;
+std::string value_text(const json& figure) {
+  const json& value = figure.at("value");
+  if (value.is_number()) {
+    return number_text(value.get<double>());
+  }
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string interval_text(const json& figure) {
+  const bool stated = figure.contains("low") && figure.contains("high");
+  return stated ? fmt::format("[{}, {}]", number_text(figure["low"].get<double>()),
+                              number_text(figure["high"].get<double>()))
+                : "";
+}
+
+/// Why it was assumed, or the rows it was fitted on, else the source.
+std::string origin(const json& figure) {
+  if (text_of(figure, "basis") == "assumed") {
+    return text_of(figure, "note");
+  }
+  const std::string rows = text_of(figure, "rows");
+  return rows.empty() ? text_of(figure, "source") : rows;
+}
+
+/// A row for each figure stated here; those inherited in a line below.
+void show_figures(std::string_view title, const std::vector<Figure>& figures) {
+  constexpr std::size_t indent = 2;
+  Table table({Align::left, Align::right, Align::left, Align::left, Align::left});
+  std::string inherited;
+  for (const auto& [field, stated, is_inherited] : figures) {
+    if (is_inherited) {
+      inherited += (inherited.empty() ? "" : ", ") + field + ' ' + value_text(stated);
+    } else {
+      table.add({field, value_text(stated), interval_text(stated), text_of(stated, "basis"), origin(stated)});
     }
-    const json figure = value.is_object() ? value : json{{"value", value}};
-    const json& number = figure.at("value");
-    const std::string interval = figure.contains("low") && figure.contains("high")
-                                     ? fmt::format("[{}, {}]", number_text(figure["low"].get<double>()),
-                                                   number_text(figure["high"].get<double>()))
-                                     : "";
-    const std::string rows = text_of(figure, "rows");
-    table.add({path,
-               number.is_number()   ? number_text(number.get<double>())
-               : number.is_string() ? number.get<std::string>()
-                                    : number.dump(),
-               interval, text_of(figure, "basis"), rows.empty() ? text_of(figure, "source") : rows});
   }
-}
-
-void show_figures(std::string_view title, const json& figures) {
   if (!figures.empty()) {
-    Table table({Align::left, Align::right, Align::left, Align::left, Align::left});
-    add_figures(table, figures, "");
-    write(fmt::format("\n{}\n{}", title, table.str(2)));
+    write(fmt::format("\n{}\n{}", title, table.str(indent, stdout_width())));
+  }
+  if (!inherited.empty()) {
+    write("  " + wrap("inherited from any device: " + inherited, stdout_width() - 2 * indent, 2 * indent) + '\n');
   }
 }
 
-void show(const Engine& engine, const json& file) {
+void show_neutral(const Engine& engine) {
+  write(catalogue::versioned_id(engine) + "\n\n" + wrap(neutral_note, stdout_width(), 0) + '\n');
+}
+
+void show_facts(const Engine& engine, const json& file) {
   Table facts({Align::left, Align::left});
   const auto add = [&](const char* label, std::string text) {
     if (!text.empty()) {
@@ -115,35 +132,24 @@ void show(const Engine& engine, const json& file) {
   add("runs on", runs_on(engine));
   add("usual on", usual_on(file));
   add("note", text_of(file, "note"));
-  write(std::string(engine.id.view()) + "\n\n" + facts.str());
-  show_figures("memory", file.value("memory", json::object()));
-  for (const json& profile : file.value("profiles", json::array())) {
-    show_figures("constants for " + meant_for(profile), profile.value("constants", json::object()));
-  }
+  write(std::string(engine.id.view()) + "\n\n" + facts.str(0, stdout_width()));
 }
 
-void show_neutral() {
-  write("roofline\n\nThe neutral engine: every efficiency 1, no overhead, nothing allocated beside weights, cache and\n"
-        "activations. What physics allows at best.\n");
+void show(const EngineEntry& entry) {
+  const auto& [engine, file] = entry;
+  if (is_neutral(*engine)) {
+    show_neutral(*engine);
+    return;
+  }
+  show_facts(*engine, file);
+  show_figures("memory", figures(file.value("memory", json::object())));
+  for (const json& profile : file.value("profiles", json::array())) {
+    show_figures("constants for " + meant_for(profile), constants(profile, file));
+  }
 }
 
 } // namespace
 
-int engines(const CatalogueOptions& options) {
-  if (options.json) {
-    write_engines_json(options);
-  } else if (options.id.empty()) {
-    list();
-  } else if (means_file(options.id)) {
-    const Shared<Engine> engine = find_engine(options.id, Device{}); // refuses what is no engine's file
-    show(*engine, readers::read_json(options.id));
-  } else if (const Shared<Engine> engine = catalogue::engine(options.id); *engine == *roofline_engine()) {
-    show_neutral();
-  } else {
-    show(*engine, catalogue_file(options.id));
-  }
-  flush();
-  return success;
-}
+int engines(const CatalogueOptions& options) { return show_catalogue("engines", options, all, find, list, show); }
 
 } // namespace tokenroof::cli

@@ -88,16 +88,26 @@ void add_workload(CLI::App& command, Options& options, const char* type) {
 }
 
 template <class Options>
+CLI::Option* add_form(CLI::App& command, Options& options, OutputForm form, const char* name, const char* text) {
+  return command
+      .add_flag_callback(
+          name, [&options, form] { options.form = form; }, text)
+      ->group("Output");
+}
+
+/// Returns --csv.
+template <class Options>
+CLI::Option* add_forms(CLI::App& command, Options& options, const char* csv_text) {
+  CLI::Option* const json = add_form(command, options, OutputForm::json, "--json", "write JSON, the unit in each name");
+  CLI::Option* const csv = add_form(command, options, OutputForm::csv, "--csv", csv_text);
+  json->excludes(csv);
+  return csv;
+}
+
+template <class Options>
 void add_output(CLI::App& command, Options& options, const char* require_fit_text) {
   command.add_flag("--require-fit", options.require_fit, require_fit_text)->group("Output");
-  const auto add = [&](const char* name, OutputForm form, const char* text) {
-    return command
-        .add_flag_callback(
-            name, [&options, form] { options.form = form; }, text)
-        ->group("Output");
-  };
-  CLI::Option* const json = add("--json", OutputForm::json, "write JSON, the unit in each name");
-  json->excludes(add("--csv", OutputForm::csv, "write CSV, the unit in each name"));
+  add_forms(command, options, "write CSV, the unit in each name");
 }
 
 /// Runs a command; what it throws becomes a message and an exit code.
@@ -159,8 +169,9 @@ int main(int argc, char** argv) {
   CatalogueOptions catalogue_options;
   const auto add_catalogue = [&](const char* name, const char* text, const char* type) {
     CLI::App* const command = app.add_subcommand(name, text);
-    command->add_option("id", catalogue_options.id, "show this one in detail (default: list all)")->type_name(type);
-    command->add_flag("--json", catalogue_options.json, "write JSON, the unit in each name")->group("Output");
+    CLI::Option* const id =
+        command->add_option("id", catalogue_options.id, "show this one in detail (default: list all)")->type_name(type);
+    add_forms(*command, catalogue_options, "write the list as CSV, the unit in each name")->excludes(id);
     return command;
   };
   CLI::App* const models_command =

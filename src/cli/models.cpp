@@ -7,6 +7,7 @@
 
 #include "cli/catalogue_json.hpp"
 #include "cli/commands.hpp"
+#include "cli/network_facts.hpp"
 #include "cli/output.hpp"
 #include "cli/resolve.hpp"
 #include "report/table.hpp"
@@ -37,48 +38,37 @@ struct HeadsText {
   std::string operator()(const ShortConvolution&) const { return "convolution"; }
 };
 
-/// Calls `visit(const LayerRun&, const Mixer&)` for each mixer of each run.
-template <class Visit>
-void for_each_mixer(const Network& network, Visit&& visit) {
-  for (const LayerRun& run : network.layers) {
-    for (const Mixer& mixer : run.block.mixers) {
-      visit(run, mixer);
-    }
-  }
-}
-
-/// Heads of the attention layers, where there are any, else of whatever mixes tokens.
 std::string heads(const Network& network) {
-  std::string of_attention;
-  std::string any;
-  for_each_mixer(network, [&](const LayerRun&, const Mixer& mixer) {
-    const bool attends =
-        std::holds_alternative<GroupedQueryAttention>(mixer) || std::holds_alternative<LatentAttention>(mixer);
-    std::string& text = attends ? of_attention : any;
-    text = text.empty() ? std::visit(HeadsText{}, mixer) : text;
-  });
-  return of_attention.empty() ? any : of_attention;
+  const Mixer* const mixer = main_mixer(network);
+  return mixer != nullptr ? std::visit(HeadsText{}, *mixer) : "";
 }
-
-Format cache_format() { return Format{}; }
 
 std::string cache_per_token(const Network& network) { return to_text(kv_cache_per_token(network, cache_format())); }
 
-void list() {
+std::vector<NetworkEntry> all() {
+  std::vector<std::string> ids = catalogue::network_ids();
+  std::sort(ids.begin(), ids.end());
+  std::vector<NetworkEntry> entries;
+  entries.reserve(ids.size());
+  for (const std::string& id : ids) {
+    entries.push_back(catalogue::network_entry(id));
+  }
+  return entries;
+}
+
+void list(const std::vector<NetworkEntry>& entries) {
   Table table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::left, Align::right,
                Align::right, Align::left});
   table.add({"id", "parameters", "active", "layers", "hidden", "heads", "KV cache", "context", "confidence"});
-  std::vector<std::string> ids = catalogue::network_ids();
-  std::sort(ids.begin(), ids.end());
-  for (const std::string& id : ids) {
-    const NetworkEntry& entry = catalogue::network_entry(id);
+  for (const NetworkEntry& entry : entries) {
     const Network& network = *entry.network;
     const ParameterCount parameters = count_parameters(network);
-    table.add(
-        {id, count(parameters.total()), parameters.active() == parameters.total() ? "" : count(parameters.active()),
-         fmt::format("{}", layer_count(network)), fmt::format("{}", network.hidden), heads(network),
-         cache_per_token(network),
-         network.context_limit.value() > 0 ? number_text(network.context_limit.value(), 0) : "", entry.confidence});
+    table.add({entry.id, count(parameters.total()),
+               parameters.active() == parameters.total() ? "" : count(parameters.active()),
+               fmt::format("{}", layer_count(network)), fmt::format("{}", network.hidden), heads(network),
+               cache_per_token(network),
+               network.context_limit.value() > 0 ? number_text(network.context_limit.value(), 0) : "",
+               entry.confidence});
   }
   write(table.str());
 }
@@ -114,20 +104,6 @@ std::string verdict(const NetworkEntry& entry, Count total) {
   const Count difference = total - *entry.published_parameters;
   return difference == 0 ? fmt::format("equals the published {}", *entry.published_parameters)
                          : fmt::format("{:+} against the published {}", difference, *entry.published_parameters);
-}
-
-/// Equal layers together, wherever they stand.
-std::vector<LayerRun> kinds_of_layers(const Network& network) {
-  std::vector<LayerRun> kinds;
-  for (const LayerRun& run : network.layers) {
-    const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const LayerRun& k) { return k.block == run.block; });
-    if (same == kinds.end()) {
-      kinds.push_back(run);
-    } else {
-      same->count += run.count;
-    }
-  }
-  return kinds;
 }
 
 std::string layers(const Network& network) {
@@ -179,26 +155,16 @@ void show(const NetworkEntry& entry) {
   if (!entry.published_parameters_source.empty()) {
     facts.add({"", entry.published_parameters_source});
   }
-  write((network.name.empty() ? entry.id : network.name) + "\n\n" + facts.str() + "\nlayers\n" + layers(network) +
-        "\n");
+  write((network.name.empty() ? entry.id : network.name) + "\n\n" + facts.str(0, stdout_width()) + "\nlayers\n" +
+        layers(network) + "\n");
   parts(parameters);
   for (const std::string& assumption : entry.assumptions) {
-    write("Assumed: " + assumption + "\n");
+    write(report::wrap("Assumed: " + assumption, stdout_width() - 2, 2) + '\n');
   }
 }
 
 } // namespace
 
-int models(const CatalogueOptions& options) {
-  if (options.json) {
-    write_models_json(options);
-  } else if (options.id.empty()) {
-    list();
-  } else {
-    show(find_network(options.id));
-  }
-  flush();
-  return success;
-}
+int models(const CatalogueOptions& options) { return show_catalogue("models", options, all, find_network, list, show); }
 
 } // namespace tokenroof::cli

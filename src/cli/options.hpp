@@ -47,7 +47,7 @@ struct SweepOptions {
 
 struct CatalogueOptions {
   std::string id{}; ///< or a path; empty: list all
-  bool json = false;
+  OutputForm form = OutputForm::text;
 };
 
 } // namespace tokenroof::cli

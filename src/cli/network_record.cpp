@@ -1,0 +1,125 @@
+#include <variant>
+
+#include "cli/catalogue_json.hpp"
+#include "cli/network_facts.hpp"
+#include "tokenroof/memory/kv_cache.hpp"
+#include "tokenroof/memory/weights.hpp"
+#include "tokenroof/network/parameters.hpp"
+#include "tokenroof/report.hpp"
+
+namespace tokenroof::cli {
+
+namespace {
+
+using catalogue::NetworkEntry;
+using report::Json;
+using report::number;
+using report::text_or_null;
+
+struct MixerRecord {
+  Json operator()(const GroupedQueryAttention& a) const {
+    return {{"kind", "attention"},
+            {"heads", a.heads},
+            {"kv_heads", a.kv_heads},
+            {"head_width", a.head_dim},
+            {"window_tokens", number(a.window)}};
+  }
+  Json operator()(const LatentAttention& a) const { return {{"kind", "latent_attention"}, {"heads", a.heads}}; }
+  Json operator()(const StateSpace& m) const { return {{"kind", "state_space"}, {"heads", m.heads}}; }
+  Json operator()(const LinearAttention& m) const { return {{"kind", "linear_attention"}, {"heads", m.value_heads}}; }
+  Json operator()(const ShortConvolution&) const { return {{"kind", "convolution"}, {"heads", nullptr}}; }
+};
+
+struct FeedForwardRecord {
+  Json operator()(const DenseFeedForward& f) const {
+    return {{"kind", "dense"}, {"width", f.width}, {"gated", f.gated}};
+  }
+  Json operator()(const MixtureOfExperts& f) const {
+    return {{"kind", "experts"},    {"width", f.width},           {"gated", f.gated},
+            {"experts", f.experts}, {"active_experts", f.active}, {"shared_width", f.shared_width}};
+  }
+};
+
+Json layers(const Network& network) {
+  Json list = Json::array();
+  for (const LayerRun& run : kinds_of_layers(network)) {
+    Json mixers = Json::array();
+    for (const Mixer& mixer : run.block.mixers) {
+      mixers.push_back(std::visit(MixerRecord{}, mixer));
+    }
+    const auto& feed_forward = run.block.feed_forward;
+    list.push_back({{"layers", run.count},
+                    {"mixers", mixers},
+                    {"feed_forward", feed_forward ? std::visit(FeedForwardRecord{}, *feed_forward) : Json()}});
+  }
+  return list;
+}
+
+void add_heads(Json& object, const Network& network) {
+  const Mixer* const mixer = main_mixer(network);
+  const Json main = mixer != nullptr ? std::visit(MixerRecord{}, *mixer) : Json::object();
+  object["mixer"] = main.value("kind", Json());
+  object["heads"] = main.value("heads", Json());
+  object["kv_heads"] = main.value("kv_heads", Json());
+}
+
+void add_source(Json& object, const NetworkEntry& entry, Count total) {
+  const auto& published = entry.published_parameters;
+  object["published_parameters"] = number(published);
+  object["parameters_beyond_published"] = published ? number(total - *published) : Json();
+  object["published_parameters_source"] = text_or_null(entry.published_parameters_source);
+  object["source"] = text_or_null(entry.source);
+  object["date"] = text_or_null(entry.date);
+  object["confidence"] = text_or_null(entry.confidence);
+}
+
+Json parameters_by_part(const ParameterCount& count) {
+  return {{"embedding", count.embedding},
+          {"attention", count.attention},
+          {"feed_forward", count.feed_forward},
+          {"experts", count.experts},
+          {"shared_experts", count.shared_experts},
+          {"router", count.router},
+          {"norms", count.norms},
+          {"head", count.head},
+          {"other", count.other},
+          {"total", count.total()},
+          {"active", count.active()},
+          {"active_without_embeddings", count.active_without_embeddings()},
+          {"prediction_modules", count.prediction}};
+}
+
+} // namespace
+
+Json columns(const NetworkEntry& entry) {
+  const Network& network = *entry.network;
+  const ParameterCount parameters = count_parameters(network);
+  const bool limited = network.context_limit.value() > 0;
+  Json object = {{"schema_version", report::schema_version},
+                 {"id", text_or_null(entry.id)},
+                 {"name", network.name.empty() ? entry.id : network.name},
+                 {"total_parameters", parameters.total()},
+                 {"active_parameters", parameters.active()},
+                 {"layers", layer_count(network)},
+                 {"hidden", network.hidden},
+                 {"vocabulary", network.vocabulary},
+                 {"tied_embeddings", network.tied_embeddings}};
+  add_heads(object, network);
+  object["kv_cache_bytes_per_token_at_16_bit"] = number(kv_cache_per_token(network, cache_format()));
+  object["context_limit_tokens"] = limited ? number(network.context_limit) : Json();
+  object["stored_as"] = entry.weights ? Json(entry.weights->name.view()) : Json();
+  object["stored_bytes"] = entry.weights ? number(weight_bytes(network, *entry.weights)) : Json();
+  add_source(object, entry, parameters.total());
+  return object;
+}
+
+Json document(const NetworkEntry& entry) {
+  Json object = columns(entry);
+  object["aliases"] = entry.aliases;
+  object["layer_kinds"] = layers(*entry.network);
+  object["parameters"] = parameters_by_part(count_parameters(*entry.network));
+  object["assumptions"] = entry.assumptions;
+  return object;
+}
+
+} // namespace tokenroof::cli
