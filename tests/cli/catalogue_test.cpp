@@ -17,13 +17,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string output(const std::vector<std::string>& arguments) {
-  const Outcome result = run(arguments);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(result.err, "");
-  return result.out;
-}
-
 TEST(CatalogueCommands, ListEveryEntry) {
   EXPECT_EQ(lines(output({"models"})).size(), 1 + catalogue::network_ids().size());
   const std::string devices = output({"devices"});

@@ -4,6 +4,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -79,6 +80,13 @@ Outcome run_predict(const std::vector<std::string>& more) {
   std::vector<std::string> arguments = {"predict", "--model", "llama-3.1-8b", "--device", "h100_sxm"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return run(arguments);
+}
+
+std::string output(const std::vector<std::string>& arguments) {
+  const Outcome result = run(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  return result.out;
 }
 
 std::vector<std::string> lines(const std::string& text) {

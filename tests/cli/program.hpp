@@ -19,6 +19,9 @@ struct Outcome {
 /// The same with the common part of most questions: `predict --model llama-3.1-8b --device h100_sxm`.
 [[nodiscard]] Outcome run_predict(const std::vector<std::string>& more);
 
+/// What it writes to stdout; expects it to succeed without a message.
+[[nodiscard]] std::string output(const std::vector<std::string>& arguments);
+
 /// The lines of a text, without their ends.
 [[nodiscard]] std::vector<std::string> lines(const std::string& text);
 
