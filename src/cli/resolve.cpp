@@ -10,6 +10,7 @@
 #include "tokenroof/errors.hpp"
 #include "tokenroof/hardware/memory_choice.hpp"
 #include "tokenroof/nearest.hpp"
+#include "tokenroof/network/named_schemes.hpp"
 #include "tokenroof/readers.hpp"
 #include "tokenroof/units/parse.hpp"
 

@@ -1,4 +1,5 @@
 #include "tokenroof/catalogue/networks.hpp"
+#include "tokenroof/network/named_schemes.hpp"
 
 #include <algorithm>
 #include <string>

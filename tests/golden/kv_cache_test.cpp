@@ -8,6 +8,7 @@
 #include "tokenroof/catalogue/networks.hpp"
 #include "tokenroof/memory/kv_cache.hpp"
 #include "tokenroof/memory/ledger.hpp"
+#include "tokenroof/network/named_schemes.hpp"
 #include "tokenroof/units/literals.hpp"
 
 namespace {

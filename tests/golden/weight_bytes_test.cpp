@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tokenroof/catalogue/networks.hpp"
+#include "tokenroof/network/named_schemes.hpp"
 #include "tokenroof/network/weight_scheme.hpp"
 
 namespace {

@@ -5,6 +5,7 @@
 
 #include "support/catalogue_grid.hpp"
 #include "tokenroof/explain.hpp"
+#include "tokenroof/network/named_schemes.hpp"
 #include "tokenroof/predict.hpp"
 #include "tokenroof/units/literals.hpp"
 

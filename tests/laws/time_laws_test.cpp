@@ -6,6 +6,7 @@
 #include "support/catalogue_grid.hpp"
 #include "support/nearly_equal.hpp"
 #include "tokenroof/catalogue/engines.hpp"
+#include "tokenroof/network/named_schemes.hpp"
 
 namespace tokenroof {
 namespace {

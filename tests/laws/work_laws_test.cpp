@@ -6,6 +6,7 @@
 
 #include "support/catalogue_grid.hpp"
 #include "support/nearly_equal.hpp"
+#include "tokenroof/network/named_schemes.hpp"
 #include "tokenroof/network/parameters.hpp"
 
 namespace tokenroof {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "tokenroof/network/named_schemes.hpp"
 #include "tokenroof/predict.hpp"
 #include "tokenroof/sweep/sweep.hpp"
 

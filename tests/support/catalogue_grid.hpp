@@ -7,6 +7,7 @@
 
 #include "tokenroof/catalogue/devices.hpp"
 #include "tokenroof/catalogue/networks.hpp"
+#include "tokenroof/network/named_schemes.hpp"
 #include "tokenroof/predict.hpp"
 #include "tokenroof/units/literals.hpp"
 

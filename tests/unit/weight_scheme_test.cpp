@@ -1,3 +1,4 @@
+#include "tokenroof/network/named_schemes.hpp"
 #include "tokenroof/network/weight_scheme.hpp"
 
 #include <string>

@@ -29,13 +29,13 @@ namespace detail {
 } // namespace detail
 
 /// Bytes of the weights that one tensor-parallel rank of a pipeline stage holds: the stage's layers, on the first stage
-/// the embedding, on the last the head (a tied network's last stage holds its own copy of the shared tensor).
+/// the embedding and what a file holds beside the network, on the last the head (a tied network's last stage holds its own copy of the shared tensor).
 [[nodiscard]] inline Bytes weight_bytes_of_stage(const Deployment& deployment, std::int64_t stage) {
   const Network& network = *deployment.network;
   const Parallelism& parallelism = deployment.parallelism;
   const SchemeFacts facts = scheme_facts(network);
   const StageLayers layers = stage_layers(layer_count(network), parallelism.pipeline, stage);
-  Bytes bytes;
+  Bytes bytes = stage == 0 ? other_bytes(deployment.weights) : Bytes();
   for_each_run(network, [&](const LayerRun& run, const LayerSpan& span) {
     const LayerSpan here = detail::within_stage(run, span, layers);
     if (here.count == 0) {

@@ -1,5 +1,5 @@
 /// @file
-/// Which tensor is stored in which format: checkpoints as engines load them, and ggml's mixtures.
+/// Which tensor is stored in which format: rules by role and layer, or what a file's own table states.
 #pragma once
 
 #include <algorithm>
@@ -7,15 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
-#include "tokenroof/errors.hpp"
-#include "tokenroof/nearest.hpp"
 #include "tokenroof/network/tensors.hpp"
 #include "tokenroof/precision/format.hpp"
+#include "tokenroof/shared.hpp"
 
 namespace tokenroof {
 
@@ -127,7 +125,19 @@ struct SchemeRule {
   friend bool operator==(const SchemeRule&, const SchemeRule&) = default;
 };
 
-/// Formats of all tensors of a network: the first rule that applies decides, and the default where none does.
+/// Formats that a file states tensor by tensor: a GGUF or safetensors header, or a list of modules left unquantised.
+struct StoredFormats {
+  /// Of the tensors of one role: empty where the scheme's rules decide, one entry for all layers, or one per layer of
+  /// the network. A tensor outside the layers has one entry.
+  std::array<std::vector<Format>, tensor_role_count> by_role{};
+  /// Tensors of the file that are no part of the network (vision towers, rotary tables): stored, never read by a step.
+  Bytes other{};
+
+  friend bool operator==(const StoredFormats&, const StoredFormats&) = default;
+};
+
+/// Formats of all tensors of a network: what a file states comes first, then the first rule that applies decides, and the
+/// default where none does.
 struct WeightScheme {
   static constexpr std::size_t most_rules = 16;
 
@@ -136,6 +146,7 @@ struct WeightScheme {
   Format vectors{}; ///< of norms, biases and other one-dimensional tensors
   std::array<SchemeRule, most_rules> rules{};
   std::size_t rule_count = 0;
+  Shared<StoredFormats> stored{}; ///< empty for a scheme known by name alone
 
   friend bool operator==(const WeightScheme&, const WeightScheme&) = default;
 };
@@ -220,6 +231,15 @@ namespace detail {
   return i;
 }
 
+/// What the file states for a role, or nothing.
+[[nodiscard]] inline const std::vector<Format>* stated_formats(const WeightScheme& scheme, TensorRole role) {
+  if (!scheme.stored) {
+    return nullptr;
+  }
+  const std::vector<Format>& formats = scheme.stored->by_role[static_cast<std::size_t>(role)];
+  return formats.empty() ? nullptr : &formats;
+}
+
 [[nodiscard]] constexpr bool depends_on_layer(const WeightScheme& scheme, const SchemeFacts& facts, TensorRole role) {
   for (std::size_t i = 0; i < scheme.rule_count; ++i) {
     if (names(scheme.rules[i], role, facts)) {
@@ -235,10 +255,14 @@ namespace detail {
 
 } // namespace detail
 
-/// The format of one tensor. `layer` counts attention layers for `attention_value`, all layers for everything else.
-/// The reference is into `scheme` or to a constant.
-[[nodiscard]] constexpr const Format& format_of(const WeightScheme& scheme, const SchemeFacts& facts, TensorRole role,
-                                                Count row_length, LayerPosition layer = {}) {
+/// The format of one tensor. `layer` counts attention layers for `attention_value`, all layers for everything else; where
+/// a file states formats by layer, the first layer's (`for_each_format` goes over all). The reference is into `scheme` or
+/// to a constant.
+[[nodiscard]] inline const Format& format_of(const WeightScheme& scheme, const SchemeFacts& facts, TensorRole role,
+                                             Count row_length, LayerPosition layer = {}) {
+  if (const std::vector<Format>* stated = detail::stated_formats(scheme, role)) {
+    return stated->front();
+  }
   if (is_vector(role)) {
     return scheme.vectors;
   }
@@ -267,10 +291,35 @@ constexpr void for_each_run(const Network& network, Visit&& visit) {
   }
 }
 
-/// Calls `visit(const Format&, Count layers)` for each format that tensors of one kind have over some equal layers.
+namespace detail {
+
+/// Calls `visit(const Format&, Count layers)` for each stretch of layers of equal stated format.
 template <class Visit>
-constexpr void for_each_format(const WeightScheme& scheme, const SchemeFacts& facts, const Tensor& tensor,
-                               const LayerSpan& span, Visit&& visit) {
+void for_each_stretch(const std::vector<Format>& stated, const LayerSpan& span, Visit&& visit) {
+  const auto at = [&](Count layer) -> const Format& {
+    return stated[static_cast<std::size_t>(std::min<Count>(layer, static_cast<Count>(stated.size()) - 1))];
+  };
+  const Count end = span.first + span.count;
+  for (Count layer = span.first; layer < end;) {
+    const Count from = layer;
+    do {
+      ++layer;
+    } while (layer < end && at(layer) == at(from));
+    visit(at(from), layer - from);
+  }
+}
+
+} // namespace detail
+
+/// Calls `visit(const Format&, Count layers)` for the formats that tensors of one kind have over some equal layers; one
+/// format may come more than once.
+template <class Visit>
+void for_each_format(const WeightScheme& scheme, const SchemeFacts& facts, const Tensor& tensor, const LayerSpan& span,
+                     Visit&& visit) {
+  if (const std::vector<Format>* stated = detail::stated_formats(scheme, tensor.role)) {
+    detail::for_each_stretch(*stated, span, visit);
+    return;
+  }
   const TensorRole role = detail::scheme_role(tensor.role, facts);
   if (is_vector(role) || !detail::depends_on_layer(scheme, facts, role)) {
     visit(format_of(scheme, facts, tensor.role, tensor.row_length), span.count);
@@ -295,10 +344,15 @@ constexpr void for_each_format(const WeightScheme& scheme, const SchemeFacts& fa
   return storage(format, static_cast<double>(tensor.rows * tensor.count), static_cast<double>(tensor.row_length));
 }
 
+/// Bytes of tensors that a file holds beside the network's.
+[[nodiscard]] inline Bytes other_bytes(const WeightScheme& scheme) {
+  return scheme.stored ? scheme.stored->other : Bytes();
+}
+
 /// Exact bytes of all weights, prediction heads aside: what a checkpoint's tensors add up to.
 [[nodiscard]] inline Bytes weight_bytes(const Network& network, const WeightScheme& scheme) {
   const SchemeFacts facts = scheme_facts(network);
-  Bytes bytes;
+  Bytes bytes = other_bytes(scheme);
   for_each_run(network, [&](const LayerRun& run, const LayerSpan& span) {
     for_each_tensor(run.block, network, [&](const Tensor& tensor) {
       for_each_format(scheme, facts, tensor, span, [&](const Format& format, Count layers) {
@@ -310,181 +364,6 @@ constexpr void for_each_format(const WeightScheme& scheme, const SchemeFacts& fa
     bytes += storage(format_of(scheme, facts, tensor.role, tensor.row_length), tensor);
   });
   return bytes;
-}
-
-/// Everything in one format.
-[[nodiscard]] constexpr WeightScheme uniform_scheme(const Format& format) {
-  return {.name = format.name, .format = format, .vectors = format};
-}
-
-namespace detail {
-
-inline constexpr RoleSet table_roles = {TensorRole::token_embedding, TensorRole::tied_embedding,
-                                        TensorRole::position_embedding, TensorRole::embedding_projection,
-                                        TensorRole::lm_head};
-inline constexpr RoleSet small_matrix_roles = {TensorRole::router, TensorRole::shared_expert_router,
-                                               TensorRole::convolution};
-inline constexpr RoleSet expert_roles = {TensorRole::expert_gate, TensorRole::expert_up, TensorRole::expert_down};
-inline constexpr RoleSet down_projection_roles = {TensorRole::feed_forward_down, TensorRole::expert_down,
-                                                  TensorRole::shared_expert_down};
-
-[[nodiscard]] constexpr RoleSet all_matrices_but(RoleSet excluded) {
-  RoleSet rest;
-  for (std::size_t i = 0; i < tensor_role_count; ++i) {
-    const auto role = static_cast<TensorRole>(i);
-    if (!is_vector(role) && !excluded.contains(role)) {
-      rest = rest | RoleSet{role};
-    }
-  }
-  return rest;
-}
-
-constexpr void add_rules(WeightScheme& scheme, std::initializer_list<SchemeRule> rules) {
-  for (const SchemeRule& rule : rules) {
-    scheme.rules[scheme.rule_count++] = rule;
-  }
-}
-
-} // namespace detail
-
-/// A quantised checkpoint as engines for servers load it: matrices inside the layers in `format`; tables, head, routers,
-/// convolutions, norms and biases in `rest`.
-[[nodiscard]] constexpr WeightScheme linear_scheme(std::string_view name, const Format& format, const Format& rest) {
-  WeightScheme scheme{.name = name, .format = format, .vectors = rest};
-  detail::add_rules(scheme, {{.roles = detail::table_roles | detail::small_matrix_roles, .format = rest}});
-  return scheme;
-}
-
-/// As `linear_scheme`, but where the network has experts they alone are in `format` (gpt-oss).
-[[nodiscard]] constexpr WeightScheme expert_scheme(std::string_view name, const Format& format, const Format& rest) {
-  WeightScheme scheme = linear_scheme(name, format, rest);
-  detail::add_rules(scheme, {{.roles = detail::all_matrices_but(detail::expert_roles),
-                              .format = rest,
-                              .condition = SchemeCondition::has_experts}});
-  return scheme;
-}
-
-namespace detail {
-
-/// What all of llama.cpp's mixtures share: small matrices stay as converted, the head gets a format of its own, and
-/// keys and values, cheap beside eight experts, are kept at 8 bits.
-[[nodiscard]] constexpr WeightScheme ggml_scheme(std::string_view name, std::string_view format, std::string_view head,
-                                                 std::initializer_list<SchemeRule> rules = {}) {
-  WeightScheme scheme{.name = name, .format = known_format(format), .vectors = known_format("fp32")};
-  add_rules(scheme,
-            {{.roles = small_matrix_roles | RoleSet{TensorRole::position_embedding}, .format = known_format("fp32")},
-             {.roles = {TensorRole::lm_head, TensorRole::tied_embedding}, .format = known_format(head)}});
-  if (scheme.format.encoding == Encoding::ggml) {
-    add_rules(scheme, {{.roles = {TensorRole::attention_key, TensorRole::attention_value},
-                        .format = known_format("Q8_0"),
-                        .condition = SchemeCondition::eight_experts}});
-  }
-  add_rules(scheme, rules);
-  return scheme;
-}
-
-inline constexpr LayerSelector more_bits = {LayerSelector::Kind::more_bits};
-
-inline constexpr SchemeRule wider_output_of_eight_experts = {.roles = {TensorRole::attention_output},
-                                                             .format = known_format("Q5_K"),
-                                                             .condition = SchemeCondition::eight_experts};
-inline constexpr SchemeRule wider_values_of_eighty_layers = {.roles = {TensorRole::attention_value},
-                                                             .format = known_format("Q5_K"),
-                                                             .condition = SchemeCondition::eighty_layers_shared_keys};
-
-[[nodiscard]] constexpr WeightScheme q4_k_s() {
-  return ggml_scheme("Q4_K_S", "Q4_K", "Q6_K",
-                     {wider_output_of_eight_experts,
-                      {.roles = {TensorRole::attention_value},
-                       .format = known_format("Q5_K"),
-                       .layers = {LayerSelector::Kind::first, 4}},
-                      wider_values_of_eighty_layers,
-                      {.roles = down_projection_roles,
-                       .format = known_format("Q5_K"),
-                       .layers = {LayerSelector::Kind::first_part, 8}}});
-}
-
-[[nodiscard]] constexpr WeightScheme q4_k_m() {
-  return ggml_scheme("Q4_K_M", "Q4_K", "Q6_K",
-                     {wider_output_of_eight_experts,
-                      {.roles = RoleSet{TensorRole::attention_value} | down_projection_roles,
-                       .format = known_format("Q6_K"),
-                       .layers = more_bits},
-                      wider_values_of_eighty_layers,
-                      {.roles = {TensorRole::attention_fused}, .format = known_format("Q5_K")}});
-}
-
-[[nodiscard]] constexpr WeightScheme q5_k_m() {
-  return ggml_scheme("Q5_K_M", "Q5_K", "Q6_K",
-                     {{.roles = RoleSet{TensorRole::attention_value} | down_projection_roles,
-                       .format = known_format("Q6_K"),
-                       .layers = more_bits},
-                      {.roles = {TensorRole::attention_fused}, .format = known_format("Q6_K")}});
-}
-
-[[nodiscard]] constexpr WeightScheme linear(std::string_view name, std::string_view format, std::string_view rest) {
-  return linear_scheme(name, known_format(format), known_format(rest));
-}
-
-} // namespace detail
-
-/// Every scheme known by name. `fp16` is a checkpoint in 16 bits throughout; `ggml-f16` keeps vectors and routers in 32, as
-/// llama.cpp's conversion does. Mixtures: `llama_tensor_get_type` of llama.cpp @cite llamacpp.
-inline constexpr std::array weight_schemes = {
-    uniform_scheme(detail::known_format("fp32")),
-    uniform_scheme(detail::known_format("fp16")),
-    uniform_scheme(detail::known_format("bf16")),
-    detail::linear("fp8", "fp8", "bf16"),
-    detail::linear("fp8-block", "fp8-block", "bf16"),
-    detail::linear("mxfp8", "mxfp8", "bf16"),
-    detail::linear("int8", "int8", "bf16"),
-    detail::linear("int8-g128", "int8-g128", "fp16"),
-    detail::linear("awq", "int4-g128", "fp16"),
-    detail::linear("gptq", "int4-g128", "fp16"),
-    detail::linear("int4-g128", "int4-g128", "fp16"),
-    detail::linear("int4-g64", "int4-g64", "fp16"),
-    detail::linear("int4-g32", "int4-g32", "fp16"),
-    detail::linear("nf4", "nf4", "bf16"),
-    detail::linear("nvfp4", "nvfp4", "bf16"),
-    expert_scheme("mxfp4", detail::known_format("mxfp4"), detail::known_format("bf16")),
-    detail::ggml_scheme("ggml-f32", "fp32", "fp32"),
-    detail::ggml_scheme("ggml-f16", "fp16", "fp16"),
-    detail::ggml_scheme("ggml-bf16", "bf16", "bf16"),
-    detail::ggml_scheme("Q4_0", "Q4_0", "Q6_K"),
-    detail::ggml_scheme("Q4_1", "Q4_1", "Q6_K"),
-    detail::ggml_scheme("Q5_0", "Q5_0", "Q6_K"),
-    detail::ggml_scheme("Q5_1", "Q5_1", "Q6_K"),
-    detail::ggml_scheme("Q8_0", "Q8_0", "Q8_0"),
-    detail::q4_k_s(),
-    detail::q4_k_m(),
-    detail::ggml_scheme("Q5_K_S", "Q5_K", "Q6_K"),
-    detail::q5_k_m(),
-    detail::ggml_scheme("Q6_K", "Q6_K", "Q6_K"),
-};
-
-/// The scheme of that name (spelling is exact but for case), or nothing. `F16` and `F32` are llama.cpp's words.
-[[nodiscard]] constexpr std::optional<WeightScheme> find_scheme(std::string_view name) {
-  constexpr std::array<std::array<std::string_view, 2>, 2> aliases = {{{"f16", "ggml-f16"}, {"f32", "ggml-f32"}}};
-  for (const auto& [alias, known] : aliases) {
-    name = detail::same_but_for_case(name, alias) ? known : name;
-  }
-  for (const WeightScheme& scheme : weight_schemes) {
-    if (detail::same_but_for_case(scheme.name, name)) {
-      return scheme;
-    }
-  }
-  return std::nullopt;
-}
-
-/// The scheme of that name. Throws UnknownFormat.
-[[nodiscard]] inline WeightScheme scheme(std::string_view name) {
-  if (const auto found = find_scheme(name)) {
-    return *found;
-  }
-  std::array<std::string_view, weight_schemes.size()> known;
-  std::transform(weight_schemes.begin(), weight_schemes.end(), known.begin(),
-                 [](const WeightScheme& entry) { return entry.name.view(); });
-  throw UnknownFormat(std::string(name), nearest_names(name, known));
 }
 
 } // namespace tokenroof

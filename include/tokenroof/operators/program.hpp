@@ -92,13 +92,13 @@ private:
   /// formats among them, and the format is the commonest.
   [[nodiscard]] PlacedWeights place(TensorRole role, double rows, double row_length, double shards) const {
     const Tensor matrix{role, static_cast<Count>(rows), static_cast<Count>(row_length)};
-    std::array<std::pair<const Format*, Count>, WeightScheme::most_rules + 2> uses{};
+    std::array<std::pair<const Format*, Count>, formats.size() + 1> uses{};
     Bytes bytes;
     for (const LayerSpan& span : spans_) {
       for_each_format(deployment_.weights, facts_, matrix, span, [&](const Format& format, Count layers) {
         bytes += storage(format, matrix) * static_cast<double>(layers);
         const auto use = std::find_if(uses.begin(), uses.end() - 1,
-                                      [&](const auto& known) { return !known.first || known.first == &format; });
+                                      [&](const auto& known) { return !known.first || *known.first == format; });
         use->first = &format;
         use->second += layers;
       });
@@ -188,7 +188,7 @@ private:
     Bytes vectors;
     for_each_tensor(block, network_, [&](const Tensor& tensor) {
       if (is_vector(tensor.role) && tensor.role != TensorRole::expert_bias) {
-        vectors += storage(deployment_.weights.vectors, tensor);
+        vectors += storage(format_of(deployment_.weights, facts_, tensor.role, tensor.row_length), tensor);
       }
     });
     add(OperatorName::normalisation, Elementwise{.bytes_per_row = 4 * hidden() * norms * activation_bytes_,
@@ -414,7 +414,7 @@ private:
     Bytes vectors;
     for_each_outer_tensor(network_, [&](const Tensor& tensor) {
       if (is_vector(tensor.role)) {
-        vectors += storage(deployment_.weights.vectors, tensor);
+        vectors += storage(format_of(deployment_.weights, facts_, tensor.role, tensor.row_length), tensor);
       }
     });
     return vectors;
