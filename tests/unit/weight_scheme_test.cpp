@@ -2,6 +2,9 @@
 #include "tokenroof/network/weight_scheme.hpp"
 
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -115,6 +118,23 @@ TEST(Storage, BlocksThatSpanRowsAreNotPadded) {
   EXPECT_EQ(storage(*find_format("fp8-block"), 128, 128).value(), 16388);
   EXPECT_EQ(storage(*find_format("fp8-block"), 1024, 7168).value(), 1024.0 * 7168 * 16388 / 16384);
   EXPECT_EQ(storage(*find_format("Q4_0"), 2, 33).value(), 2 * 2 * 18);
+}
+
+TEST(Storage, EachRowMayHaveAScaleOfItsOwn) {
+  EXPECT_EQ(storage(*find_format("IQ4_KS"), 1, 4096).value(), 4 + 16 * 136);
+  EXPECT_EQ(storage(*find_format("IQ4_KS"), 3, 256).value(), 3 * (4 + 136));
+}
+
+// As the pull requests that add them to ik_llama.cpp say; scales of rows aside.
+TEST(Format, BitsOfIkLlamaTypes) {
+  const std::vector<std::pair<std::string_view, double>> published = {
+      {"IQ1_KT", 1.75},  {"IQ2_K", 2.375},   {"IQ2_KS", 2.1875}, {"IQ2_KL", 2.6875}, {"IQ2_KT", 2.125},
+      {"IQ3_K", 3.4375}, {"IQ3_KS", 3.1875}, {"IQ3_KT", 3.125},  {"IQ4_K", 4.5},     {"IQ4_KS", 4.25},
+      {"IQ4_KSS", 4.0},  {"IQ5_K", 5.5},     {"IQ5_KS", 5.25},   {"IQ6_K", 6.625},   {"Q6_0", 6.5},
+      {"IQ1_BN", 1.625}, {"IQ2_BN", 2.0},    {"IQ4_KT", 4.0}};
+  for (const auto& [name, bits] : published) {
+    EXPECT_EQ(bits_per_element(find_format(name).value()), bits) << name;
+  }
 }
 
 } // namespace

@@ -23,7 +23,8 @@ enum class Encoding : std::uint8_t {
   ggml,        ///< ggml blocks: expanded, or multiplied as integers, as the engine's kernels do
 };
 
-/// A storage format. A row of `n` elements takes `ceil(n / block_elements) * block_bytes`, unless blocks run on over rows.
+/// A storage format. A row of `n` elements takes `row_bytes + ceil(n / block_elements) * block_bytes`, unless blocks run on
+/// over rows.
 struct Format {
   Id name = "bf16";
   double block_elements = 1;                ///< elements that share one block
@@ -31,28 +32,32 @@ struct Format {
   Arithmetic arithmetic = Arithmetic::bf16; ///< what matrix units would compute in, if they have it
   Encoding encoding = Encoding::plain;
   bool spans_rows = false; ///< blocks cover several rows (fp8 tiles) or run on from row to row (bitsandbytes)
+  double row_bytes = 0;    ///< what each row has beside its blocks: a scale of its own
 
   friend bool operator==(const Format&, const Format&) = default;
 };
 
-/// Bytes an element takes on average, scales included.
+/// Bytes an element takes on average, scales included but for those of whole rows.
 [[nodiscard]] constexpr double bytes_per_element(const Format& format) {
   return format.block_bytes / format.block_elements;
 }
 
-/// Bits an element takes on average, scales included.
+/// Bits an element takes on average, scales included but for those of whole rows.
 [[nodiscard]] constexpr double bits_per_element(const Format& format) { return 8 * bytes_per_element(format); }
 
 /// Exact bytes of `rows` rows of `row_length` elements: each row is padded to whole blocks. Blocks that span rows are
 /// counted in fractions, which is exact where the tensor consists of whole ones.
 [[nodiscard]] inline Bytes storage(const Format& format, double rows, double row_length) {
   const double blocks = row_length / format.block_elements;
-  return Bytes::from_value(rows * (format.spans_rows ? blocks : std::ceil(blocks)) * format.block_bytes);
+  return Bytes::from_value(rows *
+                           (format.row_bytes + (format.spans_rows ? blocks : std::ceil(blocks)) * format.block_bytes));
 }
 
 /// Every format known by name.
 ///
-/// Block sizes of the ggml types: ggml-common.h of llama.cpp @cite llamacpp. MX formats: OCP Microscaling 1.0 @cite ocpmx.
+/// Block sizes of the ggml types: ggml-common.h of llama.cpp @cite llamacpp; those from `Q6_0` on exist in ik_llama.cpp
+/// alone @cite ikllamaformats, and some have one scale a row. Integers of 16 bits and more are tables, never multiplied. MX
+/// formats: OCP Microscaling 1.0 @cite ocpmx.
 /// Group formats (`int4-g128` and the like) store 4-bit codes, one 16-bit scale and one 4-bit zero point a group,
 /// as GPTQ and AWQ checkpoints do @cite gptq @cite awq. `fp8-block` has one 32-bit scale a 128x128 block, counted along
 /// the row as 4 bytes per 16384 elements @cite deepseekv3. `nf4` has a block of 64 with an 8-bit scale and one 32-bit
@@ -68,6 +73,9 @@ inline constexpr std::array formats = {
     Format{"mxfp4", 32, 17, Arithmetic::fp4, Encoding::weight_only},
     Format{"nvfp4", 16, 9, Arithmetic::fp4, Encoding::scaled},
     Format{"int8", 1, 1, Arithmetic::int8, Encoding::plain},
+    Format{"int16", 1, 2, Arithmetic::fp32, Encoding::weight_only},
+    Format{"int32", 1, 4, Arithmetic::fp32, Encoding::weight_only},
+    Format{"int64", 1, 8, Arithmetic::fp32, Encoding::weight_only},
     Format{"int8-g128", 128, 131, Arithmetic::fp16, Encoding::weight_only},
     Format{"int4-g128", 128, 66.5, Arithmetic::fp16, Encoding::weight_only},
     Format{"int4-g64", 64, 34.5, Arithmetic::fp16, Encoding::weight_only},
@@ -94,6 +102,30 @@ inline constexpr std::array formats = {
     Format{"IQ4_XS", 256, 136, Arithmetic::int8, Encoding::ggml},
     Format{"TQ1_0", 256, 54, Arithmetic::int8, Encoding::ggml},
     Format{"TQ2_0", 256, 66, Arithmetic::int8, Encoding::ggml},
+    Format{"Q8_1", 32, 36, Arithmetic::int8, Encoding::ggml},
+    Format{"Q8_K", 256, 292, Arithmetic::int8, Encoding::ggml},
+    Format{"Q1_0", 128, 18, Arithmetic::int8, Encoding::ggml},
+    Format{"Q2_0", 64, 18, Arithmetic::int8, Encoding::ggml},
+    Format{"Q6_0", 32, 26, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ1_BN", 64, 13, Arithmetic::int8, Encoding::ggml, false, 2},
+    Format{"IQ2_BN", 64, 16, Arithmetic::int8, Encoding::ggml, false, 4},
+    Format{"IQ1_S_R4", 32, 6, Arithmetic::int8, Encoding::ggml, false, 2},
+    Format{"IQ1_M_R4", 32, 7, Arithmetic::int8, Encoding::ggml, false, 2},
+    Format{"IQ1_KT", 256, 56, Arithmetic::int8, Encoding::ggml, false, 4},
+    Format{"IQ2_K", 256, 76, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ2_KS", 256, 70, Arithmetic::int8, Encoding::ggml, false, 2},
+    Format{"IQ2_KL", 256, 86, Arithmetic::int8, Encoding::ggml, false, 2},
+    Format{"IQ2_KT", 256, 68, Arithmetic::int8, Encoding::ggml, false, 4},
+    Format{"IQ3_K", 256, 110, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ3_KS", 256, 102, Arithmetic::int8, Encoding::ggml, false, 2},
+    Format{"IQ3_KT", 256, 100, Arithmetic::int8, Encoding::ggml, false, 4},
+    Format{"IQ4_K", 256, 144, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ4_KS", 256, 136, Arithmetic::int8, Encoding::ggml, false, 4},
+    Format{"IQ4_KSS", 256, 128, Arithmetic::int8, Encoding::ggml, false, 4},
+    Format{"IQ4_KT", 256, 128, Arithmetic::int8, Encoding::ggml, false, 4},
+    Format{"IQ5_K", 256, 176, Arithmetic::int8, Encoding::ggml},
+    Format{"IQ5_KS", 256, 168, Arithmetic::int8, Encoding::ggml, false, 4},
+    Format{"IQ6_K", 256, 212, Arithmetic::int8, Encoding::ggml},
 };
 
 namespace detail {
