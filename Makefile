@@ -1,6 +1,6 @@
 # The targets people type; the work is in CMakePresets.json and scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test benchmark docs coverage format tidy clean
+.PHONY: help setup demo test benchmark docs coverage format tidy fuzz clean
 
 help:
 	@echo "make demo       install what is missing, build, predict on four devices and sweep batch and context"
@@ -10,6 +10,7 @@ help:
 	@echo "make coverage   line coverage of the tests (needs lcov)"
 	@echo "make format     clang-format over every source"
 	@echo "make tidy       clang-tidy over every source, tests too"
+	@echo "make fuzz       libFuzzer over each reader for SECONDS (60)"
 	@echo "make clean      remove build/"
 
 setup:
@@ -43,6 +44,12 @@ format:
 
 tidy: setup
 	cmake --workflow --preset tidy
+
+fuzz:
+	@scripts/setup.sh libclang-rt-dev
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	@scripts/fuzz.sh $(or $(SECONDS),60)
 
 clean:
 	rm -rf build

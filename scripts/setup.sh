@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what a fresh Debian 12 or Ubuntu machine lacks. Calls apt-get only when something is missing.
+# Installs what a fresh Debian 12 or Ubuntu machine lacks, and the packages named as arguments. Calls apt-get only when
+# something is missing.
 set -euo pipefail
 
 packages=(
@@ -8,6 +9,7 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev
   clang clang-tidy clang-format
   doxygen graphviz
+  "$@"
 )
 
 if ! command -v dpkg-query >/dev/null; then
