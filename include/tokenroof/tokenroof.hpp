@@ -10,3 +10,4 @@
 #include "tokenroof/report.hpp"
 #include "tokenroof/sweep/sweep.hpp"
 #include "tokenroof/units/literals.hpp"
+#include "tokenroof/validation.hpp"

@@ -54,15 +54,17 @@ public:
 
   [[nodiscard]] const std::deque<Slot>& slots() const { return slots_; }
 
-  [[nodiscard]] Slot& find(std::string_view id) {
+  [[nodiscard]] Slot* find(std::string_view id) {
     for (const std::string_view text : {id, without_owner(id)}) {
       const auto found = spellings_.find(normalised(text));
       if (found != spellings_.end()) {
-        return *found->second;
+        return found->second;
       }
     }
-    throw UnknownNetwork(std::string(id), nearest_to(id));
+    return nullptr;
   }
+
+  [[noreturn]] void throw_unknown(std::string_view id) const { throw UnknownNetwork(std::string(id), nearest_to(id)); }
 
 private:
   void add(const EmbeddedFile& file) {
@@ -115,10 +117,21 @@ void read(Slot& slot) {
 
 } // namespace
 
+const NetworkEntry* find_network_entry(std::string_view id) {
+  Slot* const slot = index().find(id);
+  if (slot == nullptr) {
+    return nullptr;
+  }
+  std::call_once(slot->read, read, *slot);
+  return &slot->entry;
+}
+
 const NetworkEntry& network_entry(std::string_view id) {
-  Slot& slot = index().find(id);
-  std::call_once(slot.read, read, slot);
-  return slot.entry;
+  const NetworkEntry* const entry = find_network_entry(id);
+  if (entry == nullptr) {
+    index().throw_unknown(id);
+  }
+  return *entry;
 }
 
 Shared<Network> network(std::string_view id) { return network_entry(id).network; }

@@ -18,6 +18,7 @@ enum ExitCode : int {
 
 int predict(const PredictOptions& options);
 int sweep(const SweepOptions& options);
+int validate(const ValidateOptions& options);
 int models(const CatalogueOptions& options);
 int devices(const CatalogueOptions& options);
 int engines(const CatalogueOptions& options);

@@ -110,6 +110,23 @@ void add_output(CLI::App& command, Options& options, const char* require_fit_tex
   add_forms(command, options, "write CSV, the unit in each name");
 }
 
+CLI::App* add_validate(CLI::App& app, ValidateOptions& options) {
+  CLI::App* const command = app.add_subcommand("validate", "Predictions against measured rows of a CSV file.");
+  command->add_option("measurements", options.path, "CSV file with a header; docs/validation.md lists its columns")
+      ->type_name("FILE")
+      ->required();
+  command
+      ->add_option("--group-by", options.group_by,
+                   "columns of the file by which errors are grouped; network, device and engine are what names mean")
+      ->type_name("COLUMNS")
+      ->capture_default_str();
+  command->add_option("--rows", options.rows, "write one line a row, with its prediction, to this file")
+      ->type_name("FILE")
+      ->group("Output");
+  add_forms(*command, options, "write the groups as CSV, the unit in each name");
+  return command;
+}
+
 /// Runs a command; what it throws becomes a message and an exit code.
 template <class Command>
 int guarded(Command&& command) {
@@ -166,6 +183,9 @@ int main(int argc, char** argv) {
   add_output(*sweep_command, sweep_options, "exit 5 if any point does not fit");
   sweep_command->footer(range_help);
 
+  ValidateOptions validate_options;
+  CLI::App* const validate_command = add_validate(app, validate_options);
+
   CatalogueOptions catalogue_options;
   const auto add_catalogue = [&](const char* name, const char* text, const char* type) {
     CLI::App* const command = app.add_subcommand(name, text);
@@ -185,7 +205,7 @@ int main(int argc, char** argv) {
     return app.exit(error, std::cout, std::cerr) == 0 ? success : usage;
   }
   if (app.get_subcommands().empty()) {
-    complain("a command is missing: predict, sweep, models, devices or engines\nSee tokenroof --help.");
+    complain("a command is missing: predict, sweep, validate, models, devices or engines\nSee tokenroof --help.");
     return usage;
   }
   return guarded([&] {
@@ -194,6 +214,9 @@ int main(int argc, char** argv) {
     }
     if (*sweep_command) {
       return sweep(sweep_options);
+    }
+    if (*validate_command) {
+      return validate(validate_options);
     }
     if (*models_command) {
       return models(catalogue_options);

@@ -45,6 +45,13 @@ struct SweepOptions {
   OutputForm form = OutputForm::text;
 };
 
+struct ValidateOptions {
+  std::string path{};
+  std::string group_by = "framework,version,metric";
+  std::string rows{}; ///< a file for one line a row; empty: none
+  OutputForm form = OutputForm::text;
+};
+
 struct CatalogueOptions {
   std::string id{}; ///< or a path; empty: list all
   OutputForm form = OutputForm::text;

@@ -30,13 +30,6 @@ Format find_kv_format(const std::string& name) {
   throw UnknownFormat(name, nearest_names(name, names));
 }
 
-/// What the matrices' results and the cache are kept in: fp16 where the weights are, and beside ggml's blocks, whose
-/// kernels compute in it; else bf16.
-Format sixteen_bits(const WeightScheme& weights) {
-  const bool halves = weights.format.name == "fp16" || weights.format.encoding == Encoding::ggml;
-  return *find_format(halves ? "fp16" : "bf16");
-}
-
 /// The devices in all: what was said, which must be what the split needs.
 std::int64_t device_total(const DeploymentOptions& options, const Parallelism& parallelism) {
   for (const std::int64_t degree : {parallelism.tensor, parallelism.pipeline, parallelism.data}) {

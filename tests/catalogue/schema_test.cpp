@@ -80,5 +80,7 @@ TEST(Schema, DescribesEveryKeyOfDevices) { expect_described("device.schema.json"
 
 TEST(Schema, DescribesEveryKeyOfEngines) { expect_described("engine.schema.json", "engines/"); }
 
+TEST(Schema, DescribesEveryKeyOfAliases) { expect_described("aliases.schema.json", "aliases.json"); }
+
 } // namespace
 } // namespace tokenroof::catalogue

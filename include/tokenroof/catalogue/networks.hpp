@@ -33,6 +33,9 @@ struct NetworkEntry {
 /// The same with its sources.
 [[nodiscard]] const NetworkEntry& network_entry(std::string_view id);
 
+/// The same, or nullptr where there is none of that name.
+[[nodiscard]] const NetworkEntry* find_network_entry(std::string_view id);
+
 /// The ids of all built-in networks, sorted.
 [[nodiscard]] std::vector<std::string> network_ids();
 

@@ -339,6 +339,13 @@ void for_each_format(const WeightScheme& scheme, const SchemeFacts& facts, const
   }
 }
 
+/// What the matrices' results and the cache are kept in unless someone says otherwise: fp16 where the weights are, and
+/// beside ggml's blocks, whose kernels compute in it; else bf16.
+[[nodiscard]] inline Format sixteen_bits(const WeightScheme& weights) {
+  const bool halves = weights.format.name == "fp16" || weights.format.encoding == Encoding::ggml;
+  return detail::known_format(halves ? "fp16" : "bf16");
+}
+
 /// Exact bytes of an inventory entry in a format.
 [[nodiscard]] inline Bytes storage(const Format& format, const Tensor& tensor) {
   return storage(format, static_cast<double>(tensor.rows * tensor.count), static_cast<double>(tensor.row_length));

@@ -1,0 +1,175 @@
+#include "validation/quantities.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tokenroof/memory/ledger.hpp"
+
+namespace tokenroof::validation {
+
+namespace {
+
+Answer number(double value) { return {.value = value}; }
+Answer bytes(Bytes value) { return number(value.value()); }
+Answer none(std::string reason) { return {.reason = std::move(reason)}; }
+
+std::int64_t stages(const Question& question) { return question.deployment.parallelism.pipeline; }
+
+Ledger stage(const Question& question, std::int64_t index) {
+  return detail::stage_ledger(question.deployment, question.workload, index);
+}
+
+/// Of every device of every replica, by what one device of each stage has.
+template <class OfStage>
+double sum_over_devices(const Question& question, OfStage&& of_stage) {
+  const Parallelism& split = question.deployment.parallelism;
+  double sum = 0;
+  for (std::int64_t i = 0; i < split.pipeline; ++i) {
+    sum += of_stage(i).value();
+  }
+  return sum * static_cast<double>(split.tensor * split.data);
+}
+
+Bytes cache(const Ledger& ledger) { return ledger[LedgerItem::kv_cache] + ledger[LedgerItem::kv_padding]; }
+Bytes buffers(const Ledger& ledger) { return ledger[LedgerItem::activations] + ledger[LedgerItem::logits]; }
+Bytes allocated(const Ledger& ledger) { return peak(ledger) - ledger[LedgerItem::context]; }
+
+Answer file_weights(const Question& q) { return bytes(weight_bytes(*q.deployment.network, q.deployment.weights)); }
+
+Answer weights(const Question& q) { return bytes(ledger(q.deployment, q.workload)[LedgerItem::weights]); }
+
+Answer device_weights(const Question& q) {
+  if (q.device_index >= stages(q)) {
+    return none("the row names device " + std::to_string(q.device_index) + " of " + std::to_string(stages(q)));
+  }
+  const Bytes here = weight_bytes_of_stage(q.deployment, q.device_index);
+  if (!q.file_weights) {
+    return bytes(here);
+  }
+  const Bytes whole = weight_bytes(*q.deployment.network, q.deployment.weights);
+  return {.value = here.value() * (*q.file_weights / whole), .reason = "given the file's size in the same log"};
+}
+
+Answer kv_cache(const Question& q) {
+  return number(sum_over_devices(q, [&](std::int64_t i) { return cache(stage(q, i)); }));
+}
+
+Bytes non_kv(const Question& q) {
+  const Ledger fullest = ledger(q.deployment, q.workload);
+  return fullest[LedgerItem::weights] + buffers(fullest) + fullest[LedgerItem::communication];
+}
+
+Answer kv_pool(const Question& q) {
+  const MemoryVariant* const variant = memory(q.deployment.cluster.device);
+  if (!q.visible && variant == nullptr) {
+    return none("the device is sold in several sizes, and the row does not say which");
+  }
+  const Bytes whole = q.visible ? *q.visible : variant->usable.value_or(variant->capacity);
+  return bytes(whole * q.deployment.engine->memory.memory_fraction - non_kv(q));
+}
+
+/// Tokens that the pool holds when each sequence has one: what a cache that grows with every token costs.
+Answer kv_tokens(const Question& q) {
+  if (!q.kv_pool) {
+    return none("the log does not state the bytes of the pool");
+  }
+  const auto& deployment = q.deployment;
+  const Tokens block = deployment.engine->memory.kv_block;
+  const Bytes of_block = sequence_bytes(
+      *deployment.network, deployment.kv, deployment.activations, block, block, deployment.parallelism.tensor,
+      stage_layers(layer_count(*deployment.network), deployment.parallelism.pipeline, 0));
+  return {.value = std::floor(*q.kv_pool / of_block) * block.value(),
+          .reason = "given the pool's bytes in the same log"};
+}
+
+Answer kv_blocks(const Question& q) {
+  Answer answer = kv_tokens(q);
+  answer.value /= q.deployment.engine->memory.kv_block.value();
+  return answer;
+}
+
+Answer max_concurrency(const Question& q) {
+  if (!q.longest) {
+    return none("the row does not state the longest context");
+  }
+  Answer answer = kv_tokens(q);
+  answer.value /= q.longest->value();
+  return answer;
+}
+
+Answer activations(const Question& q) { return bytes(buffers(ledger(q.deployment, q.workload))); }
+Answer graphs(const Question& q) { return bytes(q.deployment.engine->memory.graphs); }
+Answer non_torch(const Question& q) { return bytes(ledger(q.deployment, q.workload)[LedgerItem::communication]); }
+Answer driver_context(const Question& q) { return bytes(q.deployment.engine->memory.context); }
+Answer non_kv_memory(const Question& q) { return bytes(non_kv(q)); }
+
+Answer compute_buffer(const Question& q) {
+  const std::int64_t index = std::min(q.device_index, stages(q) - 1);
+  return bytes(buffers(stage(q, index)));
+}
+
+Answer all_compute_buffers(const Question& q) {
+  return number(sum_over_devices(q, [&](std::int64_t i) { return buffers(stage(q, i)); }));
+}
+
+Answer host_compute_buffer(const Question&) { return none("buffers on the host are not predicted"); }
+
+Answer allocated_peak(const Question& q) { return bytes(allocated(ledger(q.deployment, q.workload))); }
+
+Answer all_allocated_peaks(const Question& q) {
+  return number(sum_over_devices(q, [&](std::int64_t i) { return allocated(stage(q, i)); }));
+}
+
+Answer process_peak(const Question& q) {
+  return number(sum_over_devices(q, [&](std::int64_t i) { return peak(stage(q, i)); }));
+}
+
+struct Known {
+  std::string_view name{};
+  Extent extent = Extent::elsewhere;
+  Needs needs{};
+  Answer (*predict)(const Question&) = nullptr;
+};
+
+/// One entry for each quantity, in the order of the enumeration.
+constexpr std::array<Known, quantity_count> known = {{
+    {"file_weights", Extent::elsewhere, {.weights = true}, file_weights},
+    {"weights", Extent::one_device, {.weights = true}, weights},
+    {"device_weights", Extent::one_device, {.weights = true}, device_weights},
+    {"kv_cache", Extent::elsewhere, {.kv = true, .context = true}, kv_cache},
+    {"kv_pool", Extent::one_device, {.device = true, .weights = true, .kv = true}, kv_pool},
+    {"kv_tokens", Extent::elsewhere, {.kv = true}, kv_tokens},
+    {"kv_blocks", Extent::elsewhere, {.kv = true}, kv_blocks},
+    {"max_concurrency", Extent::elsewhere, {.kv = true}, max_concurrency},
+    {"activations", Extent::one_device, {}, activations},
+    {"graphs", Extent::one_device, {}, graphs},
+    {"non_torch", Extent::one_device, {}, non_torch},
+    {"driver_context", Extent::one_device, {}, driver_context},
+    {"non_kv_memory", Extent::one_device, {.weights = true}, non_kv_memory},
+    {"compute_buffer", Extent::one_device, {.context = true}, compute_buffer},
+    {"all_compute_buffers", Extent::elsewhere, {.context = true}, all_compute_buffers},
+    {"host_compute_buffer", Extent::elsewhere, {}, host_compute_buffer},
+    {"allocated_peak", Extent::one_device, {.weights = true, .kv = true}, allocated_peak},
+    {"all_allocated_peaks", Extent::all_devices, {.weights = true, .kv = true}, all_allocated_peaks},
+    {"process_peak", Extent::all_devices, {.weights = true, .kv = true}, process_peak},
+}};
+
+} // namespace
+
+std::string_view name(Quantity quantity) { return known[static_cast<std::size_t>(quantity)].name; }
+
+std::optional<Quantity> find_quantity(std::string_view name) {
+  const auto found = std::find_if(known.begin(), known.end(), [&](const Known& entry) { return entry.name == name; });
+  return found != known.end() ? std::optional(static_cast<Quantity>(found - known.begin())) : std::nullopt;
+}
+
+Needs needs(Quantity quantity) { return known[static_cast<std::size_t>(quantity)].needs; }
+
+Extent extent_of(Quantity quantity) { return known[static_cast<std::size_t>(quantity)].extent; }
+
+Answer predict(Quantity quantity, const Question& question) {
+  return known[static_cast<std::size_t>(quantity)].predict(question);
+}
+
+} // namespace tokenroof::validation

@@ -1,0 +1,80 @@
+/// @file
+/// What measurements measure, each with the function that predicts it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tokenroof/deployment/deployment.hpp"
+#include "tokenroof/workload/workload.hpp"
+
+namespace tokenroof::validation {
+
+/// In bytes, tokens, blocks or sequences.
+enum class Quantity : std::uint8_t {
+  file_weights,        ///< all weights of the file
+  weights,             ///< on the fullest device
+  device_weights,      ///< on the device of that index of a split by layers
+  kv_cache,            ///< of all devices, as allocated
+  kv_pool,             ///< what is left for the cache on one device of an engine that fills its memory
+  kv_tokens,           ///< that such a pool holds
+  kv_blocks,           ///< the same in the engine's blocks
+  max_concurrency,     ///< sequences of the longest length that it holds
+  activations,         ///< peak of a pass on one device
+  graphs,              ///< captured graphs on one device
+  non_torch,           ///< allocated beside the framework's own allocator on one device
+  driver_context,      ///< of driver and libraries on one device
+  non_kv_memory,       ///< weights, activations and what is allocated beside, on one device
+  compute_buffer,      ///< for the operators' results on the device of that index
+  all_compute_buffers, ///< of all devices and the host
+  host_compute_buffer, ///< on the host
+  allocated_peak,      ///< weights, cache and buffers on the fullest device, without the driver's context
+  all_allocated_peaks, ///< the same of all devices together
+  process_peak,        ///< of all devices together, the driver's context included
+};
+
+inline constexpr std::size_t quantity_count = 19;
+
+/// The name by which aliases.json knows it.
+[[nodiscard]] std::string_view name(Quantity quantity);
+[[nodiscard]] std::optional<Quantity> find_quantity(std::string_view name);
+
+/// Which parts of a row a quantity depends on: what it does not need may stay unresolved.
+struct Needs {
+  bool device = false;
+  bool weights = false;
+  bool kv = false;
+  bool context = false;
+};
+[[nodiscard]] Needs needs(Quantity quantity);
+
+/// Whose memory a quantity lies in.
+enum class Extent : std::uint8_t { elsewhere, one_device, all_devices };
+[[nodiscard]] Extent extent_of(Quantity quantity);
+
+/// A row as a question.
+struct Question {
+  Deployment deployment{};
+  Workload workload{};
+  std::int64_t device_index = 0;
+  std::optional<Bytes> visible{};      ///< memory of one device as the row states it
+  std::optional<Tokens> longest{};     ///< context for which the engine is set up
+  std::optional<Bytes> kv_pool{};      ///< as another row of the log states it
+  std::optional<Bytes> file_weights{}; ///< the same of the file's size
+};
+
+/// The prediction in bytes, tokens, blocks or sequences; NaN where there is none.
+struct Answer {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  double low = std::numeric_limits<double>::quiet_NaN();
+  double high = std::numeric_limits<double>::quiet_NaN();
+  std::string reason{}; ///< why there is none, or what was given to it
+};
+
+[[nodiscard]] Answer predict(Quantity quantity, const Question& question);
+
+} // namespace tokenroof::validation

@@ -1,0 +1,225 @@
+#include "validation/question.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "tokenroof/catalogue/engines.hpp"
+#include "tokenroof/deployment/check.hpp"
+#include "tokenroof/errors.hpp"
+
+namespace tokenroof::validation {
+
+namespace {
+
+/// Tokens of a sequence where a row does not say how many, and few of them weigh nothing beside the weights.
+constexpr double assumed_context = 512;
+
+/// The first complaint stays.
+void complain(Understood& understood, std::string reason) {
+  if (understood.reason.empty()) {
+    understood.reason = std::move(reason);
+  }
+}
+
+/// More tokens than any context has, and small enough that three numbers of devices can be multiplied.
+constexpr double most_of_anything = 1e8;
+
+std::optional<std::int64_t> whole(double number, double most) {
+  const bool valid = number >= 0 && number <= most && number == std::floor(number);
+  return valid ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
+}
+
+/// A whole number of devices, sequences or tokens; nothing where the column is empty.
+std::optional<std::int64_t> whole_number(const Measurement& row, Column column, Understood& understood,
+                                         double most = most_of_anything) {
+  const std::string& text = row[column];
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  const std::optional<double> number = number_in(text);
+  const std::optional<std::int64_t> result = number ? whole(*number, most) : std::nullopt;
+  if (!result) {
+    complain(understood, "'" + text.substr(0, 64) + "' is no number of devices, sequences or tokens");
+  }
+  return result;
+}
+
+std::int64_t setting_or(const Settings& settings, Setting setting, std::int64_t otherwise,
+                        double most = most_of_anything) {
+  const std::optional<double>& stated = settings[static_cast<std::size_t>(setting)];
+  return stated ? whole(*stated, most).value_or(otherwise) : otherwise;
+}
+
+/// A degree from its column, else from the notes, else 1.
+std::int64_t degree(const Measurement& row, Column column, std::int64_t noted, Understood& understood) {
+  return whole_number(row, column, understood, most_devices).value_or(noted);
+}
+
+/// The degrees that the row states; devices beyond them share the layers out, as engines do that are told nothing else.
+void set_split(Understood& understood, const Measurement& row, const Settings& settings, std::int64_t devices) {
+  const auto noted = [&](Setting setting) { return setting_or(settings, setting, 1, most_devices); };
+  Parallelism& split = understood.question.deployment.parallelism;
+  split.tensor = degree(row, Column::tensor, noted(Setting::tensor), understood);
+  split.pipeline = degree(row, Column::pipeline, noted(Setting::pipeline), understood);
+  split.data = degree(row, Column::data, noted(Setting::data), understood);
+  split.expert = degree(row, Column::expert, 1, understood);
+  const bool stated = split.tensor > 1 || split.pipeline > 1 || split.data > 1;
+  if (!stated) {
+    split.pipeline = degree(row, Column::devices, devices, understood);
+  }
+}
+
+/// The engine with what the row says about how it was started.
+void set_habits(Understood& understood, const Measurement& row, const Settings& settings) {
+  MemoryHabits habits = understood.question.deployment.engine->memory;
+  const auto tokens = [](std::int64_t count) { return Tokens::from_value(static_cast<double>(count)); };
+  if (const std::int64_t batched = setting_or(settings, Setting::batched_tokens, 0); batched > 0) {
+    habits.batched_tokens = tokens(batched);
+  }
+  if (const std::int64_t block = setting_or(settings, Setting::kv_block, 0); block > 0) {
+    habits.kv_block = tokens(block);
+  }
+  if (const auto fraction = number_in(row[Column::memory_fraction]); fraction && *fraction > 0 && *fraction <= 1) {
+    habits.memory_fraction = *fraction;
+  }
+  if (habits == understood.question.deployment.engine->memory) {
+    return;
+  }
+  Engine engine = *understood.question.deployment.engine;
+  engine.memory = habits;
+  understood.question.deployment.engine = std::move(engine);
+}
+
+struct StatedTokens {
+  std::optional<std::int64_t> prompt{};
+  std::optional<std::int64_t> output{};
+  std::optional<std::int64_t> depth{};
+  std::optional<std::int64_t> longest{};
+};
+
+StatedTokens stated_tokens(const Measurement& row, const Settings& settings, Understood& understood) {
+  StatedTokens stated{.prompt = whole_number(row, Column::prompt, understood),
+                      .output = whole_number(row, Column::output, understood),
+                      .depth = whole_number(row, Column::context_depth, understood)};
+  if (const auto limit = number_in(row[Column::context_limit]); limit && whole(*limit, most_of_anything)) {
+    stated.longest = whole(*limit, most_of_anything);
+  } else if (const std::int64_t context = setting_or(settings, Setting::context, 0); context > 0) {
+    stated.longest = context;
+  }
+  return stated;
+}
+
+/// A context that is stated alone is a prompt of that length. `reserved`: buffers are as for all of it at once.
+void set_workload(Understood& understood, const Measurement& row, const Settings& settings, bool needed,
+                  bool reserved) {
+  const StatedTokens stated = stated_tokens(row, settings, understood);
+  Workload& workload = understood.question.workload;
+  const auto tokens = [](std::int64_t count) { return Tokens::from_value(static_cast<double>(count)); };
+  workload.batch = whole_number(row, Column::batch, understood)
+                       .value_or(whole_number(row, Column::concurrency, understood).value_or(1));
+  const bool any = stated.prompt || stated.output || stated.depth || stated.longest;
+  if (!any) {
+    understood.assumed = "context not stated: 512 tok assumed";
+    if (needed) {
+      complain(understood, "the row states no context");
+    }
+  }
+  const std::int64_t run = stated.prompt.value_or(0) + stated.output.value_or(0) + stated.depth.value_or(0);
+  const bool alone = !stated.prompt && !stated.output;
+  if (alone || reserved) {
+    const auto whole = static_cast<double>(std::max(run, stated.longest.value_or(0)));
+    workload.prompt = Tokens::from_value(any ? std::max(whole, 1.0) : assumed_context);
+    workload.output = tokens(1);
+    workload.context_depth = Tokens();
+  } else {
+    workload.prompt = tokens(std::max<std::int64_t>(stated.prompt.value_or(1), 1));
+    workload.output = tokens(std::max<std::int64_t>(stated.output.value_or(1), 1));
+    workload.context_depth = tokens(stated.depth.value_or(0));
+  }
+  if (stated.longest) {
+    understood.question.longest = tokens(*stated.longest);
+  }
+}
+
+/// Faults other than of links, which memory does not depend on, and of a device that nobody knows.
+void check_question(Understood& understood) {
+  const bool known_device = !understood.device.empty();
+  std::vector<Issue> issues = check(understood.question.workload);
+  const std::vector<Issue> of_deployment = check(understood.question.deployment);
+  issues.insert(issues.end(), of_deployment.begin(), of_deployment.end());
+  for (const Issue& issue : issues) {
+    if (issue.field != "cluster.link" && (issue.field != "engine" || known_device)) {
+      complain(understood, issue.field + " = " + issue.value + ": " + issue.reason);
+    }
+  }
+}
+
+template <class Meaning>
+Meaning take(const Resolved<Meaning>& resolved, bool needed, Understood& understood) {
+  if (!resolved && needed) {
+    complain(understood, resolved.reason);
+  }
+  return resolved.meaning.value_or(Meaning{});
+}
+
+} // namespace
+
+Nearest Resolver::nearest() {
+  constexpr std::size_t most = 200; // the rest of a file that knows no name must not cost a millisecond each
+  return ++unknown_names_ <= most ? Nearest::yes : Nearest::no;
+}
+
+const HardwareName& Resolver::hardware(const std::string& text) {
+  return hardware_.get(text, [&] {
+    HardwareName name = resolve_hardware(text, Nearest::no);
+    return name.hardware ? name : resolve_hardware(text, nearest());
+  });
+}
+
+const Resolved<NetworkName>& Resolver::network(const std::string& text) {
+  return networks_.get(text, [&] {
+    Resolved<NetworkName> name = resolve_network(text, Nearest::no);
+    return name ? name : resolve_network(text, nearest());
+  });
+}
+
+Understood Resolver::understand(const Measurement& row, Quantity quantity, const LogFacts& log) {
+  Understood understood;
+  Question& question = understood.question;
+  Deployment& deployment = question.deployment;
+  const Needs needed = needs(quantity);
+  const Settings settings = settings_in(row[Column::notes]);
+
+  const NetworkName network_name = take(network(row[Column::model]), true, understood);
+  const HardwareName& hardware_name = hardware(row[Column::hardware]);
+  const Hardware hardware = take(hardware_name.hardware, needed.device, understood);
+  deployment.cluster.device = hardware.device;
+  question.visible = hardware.visible;
+  const EngineName engine = take(resolve_engine(row[Column::framework], row[Column::backend], row[Column::version],
+                                                hardware_name.hardware ? &hardware.device : nullptr),
+                                 true, understood);
+  if (network_name.entry == nullptr || !engine.engine) {
+    return understood;
+  }
+  deployment.network = network_name.entry->network;
+  deployment.engine = engine.engine;
+  understood.network = network_name.entry->id;
+  understood.device = hardware.device.id.view();
+  understood.engine = catalogue::versioned_id(*engine.engine);
+  deployment.weights = take(resolve_weights(row[Column::weight_format], network_name), needed.weights, understood);
+  deployment.activations = sixteen_bits(deployment.weights);
+  deployment.kv = take(resolve_kv(row[Column::kv_format], deployment.activations), needed.kv, understood);
+  set_split(understood, row, settings, hardware_name.devices);
+  set_habits(understood, row, settings);
+  set_workload(understood, row, settings, needed.context, engine.reserves_context);
+  question.device_index = setting_or(settings, Setting::device_index, 0);
+  question.kv_pool = log.kv_pool;
+  question.file_weights = log.file_weights;
+  if (understood.reason.empty()) {
+    deployment.cluster.devices = device_count(deployment.parallelism);
+    check_question(understood);
+  }
+  return understood;
+}
+
+} // namespace tokenroof::validation
