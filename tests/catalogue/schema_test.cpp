@@ -82,5 +82,11 @@ TEST(Schema, DescribesEveryKeyOfEngines) { expect_described("engine.schema.json"
 
 TEST(Schema, DescribesEveryKeyOfAliases) { expect_described("aliases.schema.json", "aliases.json"); }
 
+TEST(Schema, DescribesEveryKeyOfTheTablesForGguf) {
+  expect_described("gguf_architectures.schema.json", "gguf_architectures.json");
+  expect_described("gguf_tensors.schema.json", "gguf_tensors.json");
+  expect_described("gguf_types.schema.json", "gguf_types.json");
+}
+
 } // namespace
 } // namespace tokenroof::catalogue

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -356,7 +357,8 @@ void for_each_format(const WeightScheme& scheme, const SchemeFacts& facts, const
   return scheme.stored ? scheme.stored->other : Bytes();
 }
 
-/// Exact bytes of all weights, prediction heads aside: what a checkpoint's tensors add up to.
+/// Exact bytes of all weights, prediction heads aside: what a checkpoint's tensors add up to. Whole ones: formats that are
+/// means over several tensors leave rounding errors.
 [[nodiscard]] inline Bytes weight_bytes(const Network& network, const WeightScheme& scheme) {
   const SchemeFacts facts = scheme_facts(network);
   Bytes bytes = other_bytes(scheme);
@@ -370,7 +372,7 @@ void for_each_format(const WeightScheme& scheme, const SchemeFacts& facts, const
   for_each_outer_tensor(network, [&](const Tensor& tensor) {
     bytes += storage(format_of(scheme, facts, tensor.role, tensor.row_length), tensor);
   });
-  return bytes;
+  return Bytes::from_value(std::round(bytes.value()));
 }
 
 } // namespace tokenroof
