@@ -84,8 +84,8 @@ struct Report {
 };
 
 struct Options {
-  /// Columns of the file, or `network`, `device` and `engine` for what names were resolved to. What a file has no column
-  /// for is empty.
+  /// Columns of the file, or `network`, `device`, `engine` and `quantity` for what names, and the metric's name, were
+  /// resolved to. What a file has no column for is empty.
   std::vector<std::string> group_by = {"framework", "version", "metric"};
   std::function<void(const Row&)> on_row{};               ///< called for each row, in the order of the file
   std::function<void(std::uint64_t bytes)> on_progress{}; ///< called now and then with the bytes read so far

@@ -116,8 +116,9 @@ CLI::App* add_validate(CLI::App& app, ValidateOptions& options) {
       ->type_name("FILE")
       ->required();
   command
-      ->add_option("--group-by", options.group_by,
-                   "columns of the file by which errors are grouped; network, device and engine are what names mean")
+      ->add_option(
+          "--group-by", options.group_by,
+          "columns of the file by which errors are grouped; network, device, engine and quantity are what names mean")
       ->type_name("COLUMNS")
       ->capture_default_str();
   command->add_option("--rows", options.rows, "write one line a row, with its prediction, to this file")

@@ -249,8 +249,8 @@ std::vector<EngineProfile> profiles_of(const JsonObject& engine) {
     (void)entry.text("note", most_note_bytes);
     profiles.push_back({.family = selector.family, .device_class = selector.device_class});
   }
-  if (entries.empty()) {
-    throw ParseError(engine.place().file, "profiles", "at least one is needed");
+  if (entries.empty() && engine.find("memory") == nullptr) {
+    throw ParseError(engine.place().file, "profiles", "at least one is needed where no memory is described");
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {
     profiles[i].constants = general;

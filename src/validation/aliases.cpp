@@ -30,6 +30,11 @@ std::vector<std::string> normalised_texts(const json& object, const char* key) {
   return all;
 }
 
+std::optional<double> number(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
 Alias alias_of(const json& object) {
   return {.means = object.value("means", ""),
           .names = normalised_texts(object, "names"),
@@ -55,10 +60,12 @@ std::size_t index_of(std::string_view name, const std::array<std::string_view, C
 }
 
 SettingText setting_of(const json& object) {
-  constexpr std::array<std::string_view, setting_count> names = {"batched_tokens", "kv_block", "context",     "tensor",
-                                                                 "pipeline",       "data",     "device_index"};
+  constexpr std::array<std::string_view, setting_count> names = {
+      "batched_tokens", "kv_block", "context", "tensor", "pipeline", "data", "device_index", "expanded_cache"};
   return {.text = object.at("text"),
-          .setting = static_cast<Setting>(index_of(object.at("means").get<std::string>(), names))};
+          .setting = static_cast<Setting>(index_of(object.at("means").get<std::string>(), names)),
+          .value = number(object, "value"),
+          .equals = number(object, "equals")};
 }
 
 double unit_of(std::string_view name) {
@@ -72,6 +79,7 @@ Reading reading_of(const json& object) {
                   .notes = object.value("notes", ""),
                   .frameworks = normalised_texts(object, "frameworks"),
                   .unit = unit_of(object.value("unit", "")),
+                  .unit_is_certain = object.value("unit_is_certain", false),
                   .reason = object.value("reason", "")};
   if (const auto means = object.find("means"); means != object.end()) {
     reading.quantity = find_quantity(means->get<std::string>());
@@ -125,6 +133,14 @@ std::optional<double> number_behind(std::string_view notes, std::string_view tex
   return std::nullopt;
 }
 
+std::optional<double> stated_by(const SettingText& known, std::string_view notes) {
+  if (known.value) {
+    return notes.find(known.text) != std::string_view::npos ? known.value : std::nullopt;
+  }
+  const std::optional<double> number = number_behind(notes, known.text);
+  return number && known.equals ? std::optional<double>(*number == *known.equals ? 1 : 0) : number;
+}
+
 } // namespace
 
 std::string normalised(std::string_view text) {
@@ -163,7 +179,7 @@ Settings settings_in(std::string_view notes) {
   for (const SettingText& known : aliases().settings) {
     std::optional<double>& setting = settings[static_cast<std::size_t>(known.setting)];
     if (!setting) {
-      setting = number_behind(notes, known.text);
+      setting = stated_by(known, notes);
     }
   }
   return settings;

@@ -35,12 +35,23 @@ struct EngineAlias {
 };
 
 /// What a number behind a text in a row's notes states.
-enum class Setting : std::uint8_t { batched_tokens, kv_block, context, tensor, pipeline, data, device_index };
-inline constexpr std::size_t setting_count = 7;
+enum class Setting : std::uint8_t {
+  batched_tokens,
+  kv_block,
+  context,
+  tensor,
+  pipeline,
+  data,
+  device_index,
+  expanded_cache, ///< 1: latent attention caches keys and values of each head
+};
+inline constexpr std::size_t setting_count = 8;
 
 struct SettingText {
   std::string text{};
   Setting setting = Setting::batched_tokens;
+  std::optional<double> value{};  ///< what the text states by itself
+  std::optional<double> equals{}; ///< the setting is whether the number is this one
 };
 
 /// Which quantity a metric is, where the notes hold a text and the framework is one of some.
@@ -50,6 +61,7 @@ struct Reading {
   std::vector<std::string> frameworks{}; ///< normalised; empty: any
   std::optional<Quantity> quantity{};    ///< none: not claimed
   double unit = 1;                       ///< in bytes, tokens or sequences
+  bool unit_is_certain = false;          ///< whatever the row's own column for units says
   std::string reason{};                  ///< why it is not claimed
 };
 

@@ -280,12 +280,12 @@ std::optional<Format> find_known_format(std::string_view text) {
   return find_format(alias != nullptr ? std::string_view(alias->means) : text);
 }
 
-/// The same number of elements in each of two formats.
-Format mean_format(std::string_view name, const Format& keys, const Format& values) {
+/// Some elements in one format, the others in another.
+Format mean_format(std::string_view name, const Format& keys, const Format& values, double share_of_keys) {
   constexpr std::size_t longest_name = 48;
   return {.name = name.substr(0, longest_name),
           .block_elements = 1,
-          .block_bytes = (bytes_per_element(keys) + bytes_per_element(values)) / 2,
+          .block_bytes = bytes_per_element(keys) * share_of_keys + bytes_per_element(values) * (1 - share_of_keys),
           .arithmetic = values.arithmetic,
           .encoding = Encoding::weight_only};
 }
@@ -347,7 +347,7 @@ Resolved<WeightScheme> resolve_weights(std::string_view text, const NetworkName&
                      : Resolved<WeightScheme>{.reason = message_of([&] { (void)scheme(text); })};
 }
 
-Resolved<Format> resolve_kv(std::string_view text, const Format& usual) {
+Resolved<Format> resolve_kv(std::string_view text, const Format& usual, double share_of_keys) {
   if (text.empty() || normalised(text) == "auto") {
     return {.meaning = usual};
   }
@@ -358,7 +358,7 @@ Resolved<Format> resolve_kv(std::string_view text, const Format& usual) {
   if (!keys || !values) {
     return {.reason = "unknown format of the KV cache " + quoted(text)};
   }
-  return {.meaning = *keys == *values ? *keys : mean_format(text, *keys, *values)};
+  return {.meaning = *keys == *values ? *keys : mean_format(text, *keys, *values, share_of_keys)};
 }
 
 Resolved<EngineName> resolve_engine(std::string_view framework, std::string_view backend, std::string_view version,

@@ -57,9 +57,9 @@ struct NetworkName {
 /// known, is one of that many bits.
 [[nodiscard]] Resolved<WeightScheme> resolve_weights(std::string_view text, const NetworkName& network);
 
-/// "K/V" is a pair; of two formats the mean counts, which is exact where keys and values are of equal length.
+/// "K/V" is a pair; of two formats the mean counts, by the part of a token's elements that are keys.
 /// `usual` is what no text, and "auto", mean.
-[[nodiscard]] Resolved<Format> resolve_kv(std::string_view text, const Format& usual);
+[[nodiscard]] Resolved<Format> resolve_kv(std::string_view text, const Format& usual, double share_of_keys = 0.5);
 
 struct EngineName {
   Shared<Engine> engine{};

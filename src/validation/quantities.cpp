@@ -39,9 +39,18 @@ Answer file_weights(const Question& q) { return bytes(weight_bytes(*q.deployment
 
 Answer weights(const Question& q) { return bytes(ledger(q.deployment, q.workload)[LedgerItem::weights]); }
 
+/// Whether the devices hold less than the file without its embedding, which may stay on the host.
+bool is_placed_by_hand(const Question& q) {
+  constexpr double all_but_embedding = 0.9;
+  return q.file_weights && q.device_weights > Bytes() && q.device_weights < *q.file_weights * all_but_embedding;
+}
+
 Answer device_weights(const Question& q) {
   if (q.device_index >= stages(q)) {
     return none("the row names device " + std::to_string(q.device_index) + " of " + std::to_string(stages(q)));
+  }
+  if (is_placed_by_hand(q)) {
+    return none("the devices of this log hold a part of the file only: its owner decided which tensors");
   }
   const Bytes here = weight_bytes_of_stage(q.deployment, q.device_index);
   if (!q.file_weights) {
@@ -121,6 +130,13 @@ Answer all_allocated_peaks(const Question& q) {
   return number(sum_over_devices(q, [&](std::int64_t i) { return allocated(stage(q, i)); }));
 }
 
+Answer held_memory(const Question& q) {
+  return number(sum_over_devices(q, [&](std::int64_t i) {
+    const Ledger ledger = stage(q, i);
+    return ledger[LedgerItem::weights] + cache(ledger);
+  }));
+}
+
 Answer process_peak(const Question& q) {
   return number(sum_over_devices(q, [&](std::int64_t i) { return peak(stage(q, i)); }));
 }
@@ -137,22 +153,23 @@ constexpr std::array<Known, quantity_count> known = {{
     {"file_weights", Extent::elsewhere, {.weights = true}, file_weights},
     {"weights", Extent::one_device, {.weights = true}, weights},
     {"device_weights", Extent::one_device, {.weights = true}, device_weights},
-    {"kv_cache", Extent::elsewhere, {.kv = true, .context = true}, kv_cache},
-    {"kv_pool", Extent::one_device, {.device = true, .weights = true, .kv = true}, kv_pool},
+    {"kv_cache", Extent::elsewhere, {.kv = true, .workload = true, .context = true}, kv_cache},
+    {"kv_pool", Extent::one_device, {.device = true, .weights = true, .kv = true, .workload = true}, kv_pool},
     {"kv_tokens", Extent::elsewhere, {.kv = true}, kv_tokens},
     {"kv_blocks", Extent::elsewhere, {.kv = true}, kv_blocks},
     {"max_concurrency", Extent::elsewhere, {.kv = true}, max_concurrency},
-    {"activations", Extent::one_device, {}, activations},
+    {"activations", Extent::one_device, {.workload = true}, activations},
     {"graphs", Extent::one_device, {}, graphs},
-    {"non_torch", Extent::one_device, {}, non_torch},
+    {"non_torch", Extent::one_device, {.workload = true}, non_torch},
     {"driver_context", Extent::one_device, {}, driver_context},
-    {"non_kv_memory", Extent::one_device, {.weights = true}, non_kv_memory},
-    {"compute_buffer", Extent::one_device, {.context = true}, compute_buffer},
-    {"all_compute_buffers", Extent::elsewhere, {.context = true}, all_compute_buffers},
-    {"host_compute_buffer", Extent::elsewhere, {}, host_compute_buffer},
-    {"allocated_peak", Extent::one_device, {.weights = true, .kv = true}, allocated_peak},
-    {"all_allocated_peaks", Extent::all_devices, {.weights = true, .kv = true}, all_allocated_peaks},
-    {"process_peak", Extent::all_devices, {.weights = true, .kv = true}, process_peak},
+    {"non_kv_memory", Extent::one_device, {.weights = true, .workload = true}, non_kv_memory},
+    {"compute_buffer", Extent::one_device, {.workload = true, .context = true}, compute_buffer},
+    {"all_compute_buffers", Extent::elsewhere, {.workload = true, .context = true}, all_compute_buffers},
+    {"host_compute_buffer", Extent::elsewhere, {.workload = true}, host_compute_buffer},
+    {"allocated_peak", Extent::one_device, {.weights = true, .kv = true, .workload = true}, allocated_peak},
+    {"all_allocated_peaks", Extent::all_devices, {.weights = true, .kv = true, .workload = true}, all_allocated_peaks},
+    {"held_memory", Extent::all_devices, {.weights = true, .kv = true, .workload = true}, held_memory},
+    {"process_peak", Extent::all_devices, {.weights = true, .kv = true, .workload = true}, process_peak},
 }};
 
 } // namespace

@@ -34,10 +34,11 @@ enum class Quantity : std::uint8_t {
   host_compute_buffer, ///< on the host
   allocated_peak,      ///< weights, cache and buffers on the fullest device, without the driver's context
   all_allocated_peaks, ///< the same of all devices together
+  held_memory,         ///< weights and cache of all devices together: what stays allocated between passes
   process_peak,        ///< of all devices together, the driver's context included
 };
 
-inline constexpr std::size_t quantity_count = 19;
+inline constexpr std::size_t quantity_count = 20;
 
 /// The name by which aliases.json knows it.
 [[nodiscard]] std::string_view name(Quantity quantity);
@@ -48,7 +49,8 @@ struct Needs {
   bool device = false;
   bool weights = false;
   bool kv = false;
-  bool context = false;
+  bool workload = false; ///< a short one is assumed where the row states none
+  bool context = false;  ///< which must be stated
 };
 [[nodiscard]] Needs needs(Quantity quantity);
 
@@ -65,6 +67,7 @@ struct Question {
   std::optional<Tokens> longest{};     ///< context for which the engine is set up
   std::optional<Bytes> kv_pool{};      ///< as another row of the log states it
   std::optional<Bytes> file_weights{}; ///< the same of the file's size
+  Bytes device_weights{};              ///< and of the weights on all devices; 0: none does
 };
 
 /// The prediction in bytes, tokens, blocks or sequences; NaN where there is none.

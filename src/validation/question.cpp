@@ -69,6 +69,35 @@ void set_split(Understood& understood, const Measurement& row, const Settings& s
   }
 }
 
+/// A network whose latent attention caches keys and values of each head, as engines do that do not know it. What its
+/// projections weigh is another's: such a network serves for its cache alone.
+Network with_expanded_cache(Network network) {
+  for (LayerRun& run : network.layers) {
+    for (Mixer& mixer : run.block.mixers) {
+      if (const auto* latent = std::get_if<LatentAttention>(&mixer)) {
+        mixer = GroupedQueryAttention{.heads = latent->heads,
+                                      .kv_heads = latent->heads,
+                                      .head_dim = latent->nope_head_dim + latent->rope_head_dim,
+                                      .value_head_dim = latent->value_head_dim};
+      }
+    }
+  }
+  return network;
+}
+
+/// The part of a token's cached elements that are keys, by the network's first attention.
+double share_of_keys(const Network& network) {
+  for (const LayerRun& run : network.layers) {
+    for (const Mixer& mixer : run.block.mixers) {
+      if (const auto* attention = std::get_if<GroupedQueryAttention>(&mixer)) {
+        return static_cast<double>(attention->head_dim) /
+               static_cast<double>(attention->head_dim + attention->value_head_dim);
+      }
+    }
+  }
+  return 0.5;
+}
+
 /// The engine with what the row says about how it was started.
 void set_habits(Understood& understood, const Measurement& row, const Settings& settings) {
   MemoryHabits habits = understood.question.deployment.engine->memory;
@@ -110,7 +139,7 @@ StatedTokens stated_tokens(const Measurement& row, const Settings& settings, Und
 }
 
 /// A context that is stated alone is a prompt of that length. `reserved`: buffers are as for all of it at once.
-void set_workload(Understood& understood, const Measurement& row, const Settings& settings, bool needed,
+void set_workload(Understood& understood, const Measurement& row, const Settings& settings, const Needs& needed,
                   bool reserved) {
   const StatedTokens stated = stated_tokens(row, settings, understood);
   Workload& workload = understood.question.workload;
@@ -119,8 +148,8 @@ void set_workload(Understood& understood, const Measurement& row, const Settings
                        .value_or(whole_number(row, Column::concurrency, understood).value_or(1));
   const bool any = stated.prompt || stated.output || stated.depth || stated.longest;
   if (!any) {
-    understood.assumed = "context not stated: 512 tok assumed";
-    if (needed) {
+    understood.assumed = needed.workload ? "context not stated: 512 tok assumed" : "";
+    if (needed.context) {
       complain(understood, "the row states no context");
     }
   }
@@ -162,6 +191,19 @@ Meaning take(const Resolved<Meaning>& resolved, bool needed, Understood& underst
   return resolved.meaning.value_or(Meaning{});
 }
 
+void set_formats(Understood& understood, const Measurement& row, const NetworkName& name, const Needs& needed) {
+  Deployment& deployment = understood.question.deployment;
+  deployment.network = name.entry->network;
+  deployment.weights = take(resolve_weights(row[Column::weight_format], name), needed.weights, understood);
+  deployment.activations = sixteen_bits(deployment.weights);
+}
+
+void set_kv_format(Understood& understood, const Measurement& row, const Needs& needed) {
+  Deployment& deployment = understood.question.deployment;
+  deployment.kv = take(resolve_kv(row[Column::kv_format], deployment.activations, share_of_keys(*deployment.network)),
+                       needed.kv, understood);
+}
+
 } // namespace
 
 Nearest Resolver::nearest() {
@@ -186,40 +228,49 @@ const Resolved<NetworkName>& Resolver::network(const std::string& text) {
 Understood Resolver::understand(const Measurement& row, Quantity quantity, const LogFacts& log) {
   Understood understood;
   Question& question = understood.question;
-  Deployment& deployment = question.deployment;
   const Needs needed = needs(quantity);
   const Settings settings = settings_in(row[Column::notes]);
-
-  const NetworkName network_name = take(network(row[Column::model]), true, understood);
-  const HardwareName& hardware_name = hardware(row[Column::hardware]);
-  const Hardware hardware = take(hardware_name.hardware, needed.device, understood);
-  deployment.cluster.device = hardware.device;
-  question.visible = hardware.visible;
-  const EngineName engine = take(resolve_engine(row[Column::framework], row[Column::backend], row[Column::version],
-                                                hardware_name.hardware ? &hardware.device : nullptr),
-                                 true, understood);
-  if (network_name.entry == nullptr || !engine.engine) {
+  const std::optional<Names> names = resolve(row, needed, understood);
+  if (!names) {
     return understood;
   }
-  deployment.network = network_name.entry->network;
-  deployment.engine = engine.engine;
-  understood.network = network_name.entry->id;
-  understood.device = hardware.device.id.view();
-  understood.engine = catalogue::versioned_id(*engine.engine);
-  deployment.weights = take(resolve_weights(row[Column::weight_format], network_name), needed.weights, understood);
-  deployment.activations = sixteen_bits(deployment.weights);
-  deployment.kv = take(resolve_kv(row[Column::kv_format], deployment.activations), needed.kv, understood);
-  set_split(understood, row, settings, hardware_name.devices);
-  set_habits(understood, row, settings);
-  set_workload(understood, row, settings, needed.context, engine.reserves_context);
+  question.visible = names->hardware.visible;
   question.device_index = setting_or(settings, Setting::device_index, 0);
   question.kv_pool = log.kv_pool;
   question.file_weights = log.file_weights;
+  question.device_weights = log.device_weights;
+  question.deployment.cluster.device = names->hardware.device;
+  question.deployment.engine = names->engine.engine;
+  set_formats(understood, row, names->network, needed);
+  if (quantity == Quantity::kv_cache && setting_or(settings, Setting::expanded_cache, 0) == 1) {
+    question.deployment.network = with_expanded_cache(*question.deployment.network);
+  }
+  set_kv_format(understood, row, needed);
+  set_split(understood, row, settings, names->devices);
+  set_habits(understood, row, settings);
+  set_workload(understood, row, settings, needed, names->engine.reserves_context);
   if (understood.reason.empty()) {
-    deployment.cluster.devices = device_count(deployment.parallelism);
+    question.deployment.cluster.devices = device_count(question.deployment.parallelism);
     check_question(understood);
   }
   return understood;
+}
+
+std::optional<Resolver::Names> Resolver::resolve(const Measurement& row, const Needs& needed, Understood& understood) {
+  const HardwareName& hardware_name = hardware(row[Column::hardware]);
+  Names names{.network = take(network(row[Column::model]), true, understood),
+              .hardware = take(hardware_name.hardware, needed.device, understood),
+              .devices = hardware_name.devices};
+  const Device* const device = hardware_name.hardware ? &names.hardware.device : nullptr;
+  names.engine = take(resolve_engine(row[Column::framework], row[Column::backend], row[Column::version], device), true,
+                      understood);
+  if (names.network.entry == nullptr || !names.engine.engine) {
+    return std::nullopt;
+  }
+  understood.network = names.network.entry->id;
+  understood.device = names.hardware.device.id.view();
+  understood.engine = catalogue::versioned_id(*names.engine.engine);
+  return names;
 }
 
 } // namespace tokenroof::validation

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,7 @@ private:
 struct LogFacts {
   std::optional<Bytes> kv_pool{};
   std::optional<Bytes> file_weights{};
+  Bytes device_weights{}; ///< of all devices together; 0: none is stated
 };
 
 /// A row as far as it was understood.
@@ -59,6 +61,15 @@ public:
   [[nodiscard]] Understood understand(const Measurement& row, Quantity quantity, const LogFacts& log);
 
 private:
+  struct Names {
+    NetworkName network{};
+    Hardware hardware{};
+    std::int64_t devices = 1;
+    EngineName engine{};
+  };
+
+  /// Nothing where network or engine are not known.
+  [[nodiscard]] std::optional<Names> resolve(const Measurement& row, const Needs& needed, Understood& understood);
   [[nodiscard]] const HardwareName& hardware(const std::string& text);
   [[nodiscard]] const Resolved<NetworkName>& network(const std::string& text);
   [[nodiscard]] Nearest nearest();

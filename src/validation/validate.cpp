@@ -19,8 +19,8 @@ namespace tokenroof::validation {
 
 namespace {
 
-/// What rows are grouped by that is no column: what their names were resolved to.
-constexpr std::array<std::string_view, 3> resolved_columns = {"network", "device", "engine"};
+/// What rows are grouped by that is no column: what their names, and the name of their metric, were resolved to.
+constexpr std::array<std::string_view, 4> resolved_columns = {"network", "device", "engine", "quantity"};
 
 constexpr std::size_t most_groups = 2000;
 constexpr std::size_t most_reasons_of_group = 50;
@@ -111,31 +111,48 @@ bool same_log(const Measurement& a, const Measurement& b) {
 /// Bytes that one metric's unit is; a column for units decides where there is one.
 double unit_of(const ReadRow& read) {
   const std::string& unit = read.row[Column::unit];
-  if (unit.empty() || read.reading->unit == 1) {
+  if (unit.empty() || read.reading->unit_is_certain) {
     return read.reading->unit;
   }
   const std::optional<Bytes> one = parse_bytes("1" + unit);
   return one ? one->value() : read.reading->unit;
 }
 
-/// What a row of the log states, in base units: the last one before row `from`, else the first behind it.
+/// What a row states of a quantity, in base units.
+std::optional<Bytes> stated_by(const ReadRow& read, Quantity quantity) {
+  const std::optional<double> number = is_quantity(read, quantity) ? number_in(read.row[Column::value]) : std::nullopt;
+  return number && *number > 0 ? std::optional(Bytes::from_value(*number * unit_of(read))) : std::nullopt;
+}
+
+/// What another row of the log states: the last one before row `from`, else the first behind it.
 std::optional<Bytes> stated_in_log(const std::vector<ReadRow>& log, std::size_t from, Quantity quantity) {
-  const auto value = [&](std::size_t i) -> std::optional<Bytes> {
-    const std::optional<double> number =
-        is_quantity(log[i], quantity) ? number_in(log[i].row[Column::value]) : std::nullopt;
-    return number && *number > 0 ? std::optional(Bytes::from_value(*number * unit_of(log[i]))) : std::nullopt;
-  };
   for (std::size_t i = from; i-- > 0;) {
-    if (const auto found = value(i)) {
+    if (const auto found = stated_by(log[i], quantity)) {
       return found;
     }
   }
   for (std::size_t i = from + 1; i < log.size(); ++i) {
-    if (const auto found = value(i)) {
+    if (const auto found = stated_by(log[i], quantity)) {
       return found;
     }
   }
   return std::nullopt;
+}
+
+/// Of all rows of the log together.
+Bytes sum_in_log(const std::vector<ReadRow>& log, Quantity quantity) {
+  Bytes sum;
+  for (const ReadRow& read : log) {
+    sum += stated_by(read, quantity).value_or(Bytes());
+  }
+  return sum;
+}
+
+/// Whether a row cannot be of the log so far: other settings, or the file is loaded anew.
+bool begins_log(const std::vector<ReadRow>& log, const ReadRow& next) {
+  const auto states_file = [](const ReadRow& read) { return is_quantity(read, Quantity::file_weights); };
+  return !same_log(log.front().row, next.row) ||
+         (states_file(next) && std::any_of(log.begin(), log.end(), states_file));
 }
 
 /// Fewer bytes than the parameters take when every matrix is in the scheme's own format, a twentieth allowed for what
@@ -188,7 +205,7 @@ public:
     constexpr std::uint64_t between_progress = 1024;
     for (std::uint64_t rows = 0; reader.next(next_.row); ++rows) {
       next_.reading = find_reading(next_.row[Column::metric], next_.row[Column::notes], next_.row[Column::framework]);
-      if (!log_.empty() && (log_.size() == most_rows_of_log || !same_log(log_.front().row, next_.row))) {
+      if (!log_.empty() && (log_.size() == most_rows_of_log || begins_log(log_, next_))) {
         finish_log();
       }
       log_.push_back(next_);
@@ -227,7 +244,8 @@ private:
                                            : read.reading->reason;
     } else {
       const LogFacts facts{.kv_pool = stated_in_log(log_, i, Quantity::kv_pool),
-                           .file_weights = stated_in_log(log_, i, Quantity::file_weights)};
+                           .file_weights = stated_in_log(log_, i, Quantity::file_weights),
+                           .device_weights = sum_in_log(log_, Quantity::device_weights)};
       compare(read, facts, row, key);
     }
     record(row, std::move(key));
@@ -236,7 +254,7 @@ private:
   void compare(const ReadRow& read, const LogFacts& facts, Row& row, std::vector<std::string>& key) {
     const Quantity quantity = *read.reading->quantity;
     const Understood understood = resolver_.understand(read.row, quantity, facts);
-    set_resolved(key, understood);
+    set_resolved(key, understood, name(quantity));
     row.reason = understood.reason;
     const std::optional<double> value = number_in(read.row[Column::value]);
     if (!value || *value <= 0) {
@@ -265,13 +283,13 @@ private:
     }
   }
 
-  void set_resolved(std::vector<std::string>& key, const Understood& understood) const {
+  void set_resolved(std::vector<std::string>& key, const Understood& understood, std::string_view quantity) const {
+    const std::array<std::string_view, resolved_columns.size()> meanings = {understood.network, understood.device,
+                                                                            understood.engine, quantity};
     for (std::size_t i = 0; i < key.size(); ++i) {
-      const std::string& column = options_.group_by[i];
-      const auto resolved = std::find(resolved_columns.begin(), resolved_columns.end(), column);
-      if (resolved != resolved_columns.end()) {
-        const std::array<const std::string*, 3> ids = {&understood.network, &understood.device, &understood.engine};
-        key[i] = *ids[static_cast<std::size_t>(resolved - resolved_columns.begin())];
+      const auto column = std::find(resolved_columns.begin(), resolved_columns.end(), options_.group_by[i]);
+      if (column != resolved_columns.end()) {
+        key[i] = meanings[static_cast<std::size_t>(column - resolved_columns.begin())];
       }
     }
   }

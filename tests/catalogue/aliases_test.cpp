@@ -114,6 +114,7 @@ TEST(CacheFormatNames, PairsAreMeans) {
   EXPECT_EQ(resolve_kv("f16/f16", usual).meaning, usual);
   EXPECT_EQ(resolve_kv("q8_0", usual).meaning, find_format("Q8_0"));
   EXPECT_DOUBLE_EQ(bytes_per_element(resolve_kv("iq4_nl/f16", usual).meaning.value()), (18.0 / 32 + 2) / 2);
+  EXPECT_DOUBLE_EQ(bytes_per_element(resolve_kv("q8_0/f16", usual, 0.6).meaning.value()), 0.6 * 34 / 32 + 0.4 * 2);
   EXPECT_FALSE(resolve_kv("f16/f17", usual));
 }
 
@@ -145,6 +146,10 @@ TEST(Settings, AreNumbersBehindKnownWords) {
   EXPECT_EQ(at(Setting::context), std::nullopt);
   EXPECT_EQ(settings_in("CUDA3 model buffer size")[static_cast<std::size_t>(Setting::device_index)], 3);
   EXPECT_EQ(settings_in("n_batch=2048 n_ubatch=512")[static_cast<std::size_t>(Setting::batched_tokens)], 512);
+  const auto expanded = static_cast<std::size_t>(Setting::expanded_cache);
+  EXPECT_EQ(settings_in("mla=0; K (f16): 1, V (f16): 1")[expanded], 1);
+  EXPECT_EQ(settings_in("mla=2 c^KV (f16)")[expanded], 0);
+  EXPECT_EQ(settings_in("mla=2")[expanded], 0);
   EXPECT_EQ(settings_in("warp=3")[static_cast<std::size_t>(Setting::pipeline)], std::nullopt) << "within a word";
 }
 

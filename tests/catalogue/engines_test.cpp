@@ -122,7 +122,7 @@ TEST(Engines, ProfilesDifferFromPhysicsAndFamilyFromFamily) {
       EXPECT_FALSE(profile.constants == EngineConstants{}) << file.engine.id.view();
     }
     const auto like_first = [&](const EngineProfile& other) { return other.constants == profiles[0].constants; };
-    EXPECT_TRUE(profiles.size() == 1 || !std::all_of(profiles.begin(), profiles.end(), like_first))
+    EXPECT_TRUE(profiles.size() <= 1 || !std::all_of(profiles.begin(), profiles.end(), like_first))
         << file.engine.id.view();
   }
 }

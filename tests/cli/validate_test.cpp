@@ -107,6 +107,19 @@ TEST(Validate, RowsOfOneLogGiveTheBudgetToEachOther) {
                           HasSubstr("1,3,b,kv_cache_gib"), HasSubstr("1,4,c,kv_tokens,unpredicted")));
 }
 
+TEST(Validate, WeightsPlacedByHandAreNotPredicted) {
+  const std::string common = "2x NVIDIA GeForce RTX 3090,Llama-2-7b-hf,Q4_0,weights_gib";
+  const std::string file_row = "a,llama.cpp," + common + ",3.57,\"GGUF \"\"model size\"\"\"";
+  const std::string device_row = "b,llama.cpp," + common + ",1.5,CUDA0 model buffer size";
+  const File out;
+  (void)output({"validate", File(rows({file_row.c_str(), device_row.c_str()})).path(), "--rows", out.path()});
+  EXPECT_THAT(out.text(), HasSubstr("b,weights_gib,unpredicted,1.5,,,,,the devices of this log hold a part"));
+  const std::string rest = "b,llama.cpp," + common + ",2,CUDA1 model buffer size";
+  (void)output(
+      {"validate", File(rows({file_row.c_str(), device_row.c_str(), rest.c_str()})).path(), "--rows", out.path()});
+  EXPECT_THAT(out.text(), HasSubstr("b,weights_gib,compared,1.5,"));
+}
+
 TEST(Validate, RowsAreWrittenWithReasons) {
   const File file(rows({exact_row, "\"b,\"\"\",nobody's,H100,Llama-2-7b-hf,bfloat16,model_size_bytes,1,"}));
   const File out;
@@ -120,9 +133,9 @@ TEST(Validate, RowsAreWrittenWithReasons) {
 TEST(Validate, GroupsByColumnsAndByWhatNamesMean) {
   const File file(
       rows({exact_row, "b,vLLM,H100,meta-llama/Llama-2-7b-chat-hf,bfloat16,model_size_bytes,13476831232,"}));
-  const std::string table = output({"validate", file.path(), "--group-by", "network,device,engine", "--csv"});
-  EXPECT_THAT(lines(table), ElementsAre(HasSubstr("network,device,engine,compared_rows,median_error_ratio"),
-                                        HasSubstr("1,llama-2-7b,h100_sxm,vllm@")));
+  const std::string table = output({"validate", file.path(), "--group-by", "network,device,quantity,engine", "--csv"});
+  EXPECT_THAT(lines(table), ElementsAre(HasSubstr("network,device,quantity,engine,compared_rows,median_error_ratio"),
+                                        HasSubstr("1,llama-2-7b,h100_sxm,file_weights,vllm@")));
   EXPECT_THAT(lines(output({"validate", file.path(), "--group-by", "id", "--csv"})), testing::SizeIs(3));
 }
 

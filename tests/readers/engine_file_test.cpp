@@ -135,10 +135,17 @@ TEST(EngineFile, EveryFigureSaysWhereItComesFrom) {
   EXPECT_THAT(error_of(fitted), HasSubstr("rows"));
 }
 
+TEST(EngineFile, MayDescribeMemoryAlone) {
+  const json alone = with("/profiles", json::array());
+  EXPECT_TRUE(parse_engine(alone.dump(), "alone.json").profiles.empty());
+}
+
 TEST(EngineFile, RejectsWhatHasAnotherType) {
   EXPECT_THAT(error_of(json::array()), HasSubstr("not an object"));
   EXPECT_THAT(error_of(with("/profiles", json::object())), HasSubstr("not an array"));
-  EXPECT_THAT(error_of(with("/profiles", json::array())), HasSubstr("at least one"));
+  json nothing = with("/profiles", json::array());
+  nothing.erase("memory");
+  EXPECT_THAT(error_of(nothing), HasSubstr("at least one"));
   EXPECT_THAT(error_of(with("/profiles/0", 7)), HasSubstr("profiles[0]"));
   EXPECT_THAT(error_of(with(constants + "decode_layer_us", 40)), HasSubstr("not an object"));
   EXPECT_THAT(error_of(with(constants + "decode_layer_us/value", "40")), HasSubstr("not a number"));
