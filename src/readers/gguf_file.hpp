@@ -1,5 +1,5 @@
 /// @file
-/// The container: what the header of a GGUF file states, metadata and tensor table, whatever it is about.
+/// The container: what the header of a GGUF file states, metadata and tensor table, whatever it is about @cite gguf.
 #pragma once
 
 #include <array>

@@ -47,8 +47,9 @@ void take_outer(GgufTaker& tensors, Network& network) {
   network.normalisation.weight = tensors.has(final_norm) || tensors.has(embedding_norm);
   network.normalisation.bias = tensors.has(final_norm_bias);
   const bool last = take_norm(tensors, final_norm, final_norm_bias);
-  network.embedding_norm = take_norm(tensors, embedding_norm, embedding_norm_bias);
-  network.final_norm = last || !network.normalisation.weight;
+  const bool first = take_norm(tensors, embedding_norm, embedding_norm_bias);
+  network.embedding_norm = first && last; // some files call the last norm token_embd_norm
+  network.final_norm = last || first || !network.normalisation.weight;
   tensors.finish();
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_blocks = 4096;
 
-constexpr std::array<std::string_view, 56> part_names = {
+constexpr std::array<std::string_view, 70> part_names = {
     "token_embedding",
     "embedding_norm",
     "embedding_norm_bias",
@@ -71,6 +71,20 @@ constexpr std::array<std::string_view, 56> part_names = {
     "shared_expert_up",
     "shared_expert_down",
     "shared_expert_router",
+    "state_in",
+    "state_in_bias",
+    "state_out",
+    "state_out_bias",
+    "state_convolution",
+    "state_convolution_bias",
+    "state_decay",
+    "state_skip",
+    "state_step_bias",
+    "state_norm",
+    "linear_gates",
+    "short_convolution_in",
+    "short_convolution",
+    "short_convolution_out",
     "prediction",
 };
 static_assert(part_names.size() == static_cast<std::size_t>(GgufPart::prediction) + 1);

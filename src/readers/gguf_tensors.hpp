@@ -71,6 +71,20 @@ enum class GgufPart : std::uint8_t {
   shared_expert_up,
   shared_expert_down,
   shared_expert_router,
+  state_in,
+  state_in_bias,
+  state_out,
+  state_out_bias,
+  state_convolution,
+  state_convolution_bias,
+  state_decay,
+  state_skip,
+  state_step_bias,
+  state_norm,
+  linear_gates,
+  short_convolution_in,
+  short_convolution,
+  short_convolution_out,
   prediction, ///< of a multi-token prediction module, beside the tensors that it has in common with any layer
 };
 

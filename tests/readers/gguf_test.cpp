@@ -182,6 +182,33 @@ TEST(Gguf, SecondCopyOfLatentProjectionsIsNoPartOfTheNetwork) {
   EXPECT_THAT(reading.assumptions, Contains(HasSubstr("second copy")));
 }
 
+TEST(Gguf, ReadsStateSpaces) {
+  StateSpace mixer{.heads = 8, .head_dim = 64, .state = 128, .groups = 2};
+  round_trip(small({.mixers = {mixer}, .norms = 1}));
+  mixer.projection_bias = true;
+  mixer.convolution_bias = false;
+  round_trip(small({.mixers = {mixer}, .feed_forward = DenseFeedForward{.width = 512}}));
+}
+
+TEST(Gguf, ReadsAttentionBesideAStateSpace) {
+  const StateSpace space{.heads = 8, .head_dim = 64, .state = 128, .groups = 1};
+  round_trip(small({.mixers = {space, attention()}, .feed_forward = DenseFeedForward{.width = 512}}));
+}
+
+TEST(Gguf, ReadsLinearAttention) {
+  const LinearAttention mixer{.key_heads = 4, .value_heads = 8, .key_head_dim = 64, .value_head_dim = 32};
+  Network network =
+      small({.mixers = {mixer}, .feed_forward = MixtureOfExperts{.experts = 4, .active = 2, .width = 256}}, 3);
+  GroupedQueryAttention gated = attention();
+  gated.output_gate = true;
+  network.layers.push_back({{.mixers = {gated}, .feed_forward = DenseFeedForward{.width = 512}}, 1});
+  round_trip(network);
+}
+
+TEST(Gguf, ReadsShortConvolutions) {
+  round_trip(small({.mixers = {ShortConvolution{.taps = 3}}, .feed_forward = DenseFeedForward{.width = 512}}));
+}
+
 TEST(Gguf, ReadsExperts) {
   MixtureOfExperts moe{.experts = 8, .active = 2, .width = 256};
   round_trip(small({.mixers = {attention()}, .feed_forward = moe}));
@@ -282,6 +309,26 @@ TEST(Gguf, RotaryTablesAndEncodersAreNoPartOfTheNetwork) {
   EXPECT_EQ(bytes(reading), static_cast<double>(out.tensor_bytes()));
   EXPECT_THAT(reading.assumptions, Contains(HasSubstr("rope_freqs.weight")));
   EXPECT_THAT(reading.assumptions, Contains(HasSubstr("encoder of images")));
+}
+
+TEST(Gguf, NormsOfAnotherWidthAreNoNormsOfTheLayer) {
+  GgufWriter out = one_layer();
+  out.tensor("blk.0.attn_post_norm.weight", {64}, 0, 256).tensor("blk.0.ffn_sub_norm.weight", {512}, 0, 2048);
+  const NetworkReading reading = read(out);
+  EXPECT_EQ(reading.network.layers[0].block.norms, 2);
+  EXPECT_EQ(reading.weights->stored->other.value(), 256 + 2048);
+}
+
+TEST(Gguf, TheLastNormMayHaveTheFirstOnesName) {
+  GgufWriter out;
+  out.text("general.architecture", "lfm2").number("lfm2.block_count", 1).number("lfm2.embedding_length", hidden);
+  out.tensor("token_embd.weight", {hidden, 512}, 1, 2 * hidden * 512)
+      .tensor("token_embd_norm.weight", {hidden}, 0, 4 * hidden);
+  add_dense(out);
+  const NetworkReading reading = read(out);
+  EXPECT_TRUE(reading.network.final_norm);
+  EXPECT_FALSE(reading.network.embedding_norm);
+  EXPECT_EQ(bytes(reading), static_cast<double>(out.tensor_bytes()));
 }
 
 TEST(Gguf, UnknownMatricesAreNamed) {

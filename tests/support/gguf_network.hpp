@@ -2,6 +2,9 @@
 /// The GGUF file that a converter would make of a network.
 #pragma once
 
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,7 +50,7 @@ public:
         position_ = {layer, facts_.layers};
         attention_position_ = {attention_layer, facts_.attention_layers};
         block(run.block);
-        attention_layer += run.block.mixers.empty() ? 0 : 1;
+        attention_layer += std::any_of(run.block.mixers.begin(), run.block.mixers.end(), is_grouped) ? 1 : 0;
       }
     }
   }
@@ -72,9 +75,7 @@ private:
       kv_heads.insert(kv_heads.end(), static_cast<std::size_t>(run.count), static_cast<std::int32_t>(counts.kv_heads));
       windowed.insert(windowed.end(), static_cast<std::size_t>(run.count), counts.window.has_value());
       window = counts.window ? counts.window : window;
-      if (counts.head_dim > 0) {
-        head_dim_ = counts.head_dim;
-      }
+      head_dim_ = counts.head_dim > 0 ? counts.head_dim : head_dim_;
       if (run.block.feed_forward) {
         const auto* moe = std::get_if<MixtureOfExperts>(&*run.block.feed_forward);
         active = moe != nullptr ? moe->active : active;
@@ -99,6 +100,24 @@ private:
         break;
       }
     }
+    states();
+  }
+
+  /// One number for all layers, as converters write them.
+  void states() {
+    for (const LayerRun& run : network_.layers) {
+      for (const Mixer& mixer : run.block.mixers) {
+        if (const auto* space = std::get_if<StateSpace>(&mixer)) {
+          out_.number(key("ssm.state_size"), static_cast<std::uint32_t>(space->state));
+          out_.number(key("ssm.group_count"), static_cast<std::uint32_t>(space->groups));
+          return;
+        }
+        if (const auto* linear = std::get_if<LinearAttention>(&mixer)) {
+          out_.number(key("ssm.group_count"), static_cast<std::uint32_t>(linear->key_heads));
+          return;
+        }
+      }
+    }
   }
 
   struct HeadCounts {
@@ -107,6 +126,8 @@ private:
     Count head_dim = 0;
     std::optional<Tokens> window{};
   };
+
+  static bool is_grouped(const Mixer& mixer) { return std::holds_alternative<GroupedQueryAttention>(mixer); }
 
   static HeadCounts head_counts(const Block& block) {
     HeadCounts counts;
@@ -141,12 +162,8 @@ private:
   }
 
   void block(const Block& block) {
-    for (const Mixer& mixer : block.mixers) {
-      if (const auto* grouped = std::get_if<GroupedQueryAttention>(&mixer)) {
-        attention(*grouped);
-      } else if (const auto* latent = std::get_if<LatentAttention>(&mixer)) {
-        attention(*latent);
-      }
+    for (const Mixer& kind : block.mixers) {
+      std::visit([this](const auto& part) { mixer(part); }, kind);
     }
     if (block.feed_forward) {
       std::visit([this](const auto& part) { feed_forward(part); }, *block.feed_forward);
@@ -157,7 +174,7 @@ private:
     }
   }
 
-  void attention(const GroupedQueryAttention& a) {
+  void mixer(const GroupedQueryAttention& a) {
     const Count query_rows = a.heads * a.head_dim * (a.output_gate ? 2 : 1);
     const Count key_rows = a.kv_heads * a.head_dim;
     const Count value_rows = a.kv_heads * a.value_head_dim;
@@ -182,7 +199,7 @@ private:
     }
   }
 
-  void attention(const LatentAttention& a) {
+  void mixer(const LatentAttention& a) {
     const Count query_rows = a.heads * (a.nope_head_dim + a.rope_head_dim);
     if (a.query_rank > 0) {
       matrix("attn_q_a.weight", TensorRole::latent_query_down, a.query_rank, network_.hidden);
@@ -197,6 +214,45 @@ private:
     tensor("attn_v_b.weight", TensorRole::latent_value_up, {a.kv_rank, a.value_head_dim, a.heads});
     matrix("attn_output.weight", TensorRole::attention_output, network_.hidden, a.heads * a.value_head_dim);
     vector("attn_output.bias", a.output_bias ? network_.hidden : 0);
+  }
+
+  void mixer(const StateSpace& m) {
+    const Count inner = m.heads * m.head_dim;
+    const Count convolved = inner + 2 * m.groups * m.state;
+    matrix("ssm_in.weight", TensorRole::state_space_in, inner + convolved + m.heads, network_.hidden);
+    vector("ssm_in.bias", m.projection_bias ? inner + convolved + m.heads : 0);
+    matrix("ssm_conv1d.weight", TensorRole::convolution, convolved, m.convolution);
+    vector("ssm_conv1d.bias", m.convolution_bias ? convolved : 0);
+    tensor("ssm_a", TensorRole::state_parameters, {1, m.heads});
+    tensor("ssm_d", TensorRole::state_parameters, {1, m.heads});
+    vector("ssm_dt.bias", m.heads);
+    tensor("ssm_norm.weight", TensorRole::norm, {inner / m.groups, m.groups});
+    matrix("ssm_out.weight", TensorRole::state_space_out, network_.hidden, inner);
+    vector("ssm_out.bias", m.projection_bias ? network_.hidden : 0);
+  }
+
+  void mixer(const LinearAttention& m) {
+    const Count keys = m.key_heads * m.key_head_dim;
+    const Count values = m.value_heads * m.value_head_dim;
+    matrix("attn_qkv.weight", TensorRole::linear_attention_in, 2 * keys + values, network_.hidden);
+    matrix("attn_gate.weight", TensorRole::linear_attention_in, values, network_.hidden);
+    matrix("ssm_ba.weight", TensorRole::linear_attention_gates, 2 * m.value_heads, network_.hidden);
+    matrix("ssm_conv1d.weight", TensorRole::convolution, 2 * keys + values, m.convolution);
+    vector("ssm_a", m.value_heads);
+    vector("ssm_dt.bias", m.value_heads);
+    vector("ssm_norm.weight", m.value_head_dim);
+    matrix("ssm_out.weight", TensorRole::linear_attention_out, network_.hidden, values);
+  }
+
+  template <class Other>
+  static void mixer(const Other& /*other*/) {
+    throw std::logic_error("no GGUF file is known for this mixer"); // see has_gguf_form
+  }
+
+  void mixer(const ShortConvolution& m) {
+    matrix("shortconv.in_proj.weight", TensorRole::short_convolution_in, 3 * network_.hidden, network_.hidden);
+    matrix("shortconv.conv.weight", TensorRole::convolution, network_.hidden, m.taps);
+    matrix("shortconv.out_proj.weight", TensorRole::short_convolution_out, network_.hidden, network_.hidden);
   }
 
   void feed_forward(const DenseFeedForward& dense) {
@@ -279,6 +335,18 @@ private:
   LayerPosition attention_position_{};
   Count head_dim_ = 0;
 };
+
+/// Whether the writer knows all that the network is made of.
+inline bool has_gguf_form(const Network& network) {
+  const auto known = [](const Mixer& mixer) {
+    return std::holds_alternative<GroupedQueryAttention>(mixer) || std::holds_alternative<LatentAttention>(mixer) ||
+           std::holds_alternative<StateSpace>(mixer) || std::holds_alternative<LinearAttention>(mixer) ||
+           std::holds_alternative<ShortConvolution>(mixer);
+  };
+  return std::all_of(network.layers.begin(), network.layers.end(), [&](const LayerRun& run) {
+    return std::all_of(run.block.mixers.begin(), run.block.mixers.end(), known);
+  });
+}
 
 /// The file of a network in the formats of a scheme.
 inline GgufWriter gguf_of(const Network& network, const WeightScheme& scheme, GgufWriter out = GgufWriter()) {
