@@ -110,7 +110,7 @@ void take_query_key_norm(GgufTaker& tensors, GroupedQueryAttention& attention) {
 
 } // namespace
 
-GroupedQueryAttention take_grouped_attention(GgufTaker& tensors, Count hidden, std::optional<Tokens> window) {
+GroupedQueryAttention take_grouped_attention(GgufTaker& tensors, Count hidden, const std::optional<Tokens>& window) {
   GroupedQueryAttention attention;
   std::tie(attention.heads, attention.kv_heads) = head_counts(tensors);
   attention.window = window;

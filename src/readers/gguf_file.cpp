@@ -315,9 +315,10 @@ private:
       in_.fail_at(at, in_quotes(tensor.name) + " has rows of " + std::to_string(row) + " elements, no multiple of " +
                           std::string(tensor.format.name.view()) + "'s blocks");
     }
+    const Count rows = elements / row;
     tensor.elements = elements;
-    tensor.bytes = static_cast<std::uint64_t>(
-        storage(tensor.format, static_cast<double>(elements / row), static_cast<double>(row)).value());
+    tensor.bytes =
+        static_cast<std::uint64_t>(storage(tensor.format, static_cast<double>(rows), static_cast<double>(row)).value());
   }
 
   /// Data follow each other without gaps, as ggml demands.
@@ -419,16 +420,16 @@ void check_whole(const GgufFile& file) {
 } // namespace
 
 GgufFile read_gguf_file(const std::filesystem::path& path) {
-  GgufFile first = read_part(path);
-  const std::int64_t count = part_count(first);
+  GgufFile given = read_part(path);
+  const std::int64_t count = part_count(given);
   if (count <= 1) {
-    return first;
+    return given;
   }
-  const std::string prefix = part_prefix(first, count);
+  const std::string prefix = part_prefix(given, count);
   GgufFile whole;
   for (std::int64_t part = 1; part <= count; ++part) {
     const std::string name = prefix + "-" + five_digits(part) + "-of-" + five_digits(count) + ".gguf";
-    GgufFile read = name == path.string() ? std::move(first) : read_part(name);
+    GgufFile read = read_part(name);
     if (part_count(read) != count || stated_number(read, "split.no").value_or(0) + 1 != part) {
       throw ParseError(name, "split.no", "is not part " + std::to_string(part) + " of " + std::to_string(count));
     }

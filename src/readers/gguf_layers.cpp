@@ -6,7 +6,7 @@ namespace {
 using enum GgufPart;
 
 /// All that mix tokens in the layer: some networks have two side by side.
-std::vector<Mixer> take_mixers(GgufTaker& tensors, Count hidden, std::optional<Tokens> window) {
+std::vector<Mixer> take_mixers(GgufTaker& tensors, Count hidden, const std::optional<Tokens>& window) {
   std::vector<Mixer> mixers;
   if (tensors.has(short_convolution_in)) {
     mixers.emplace_back(take_short_convolution(tensors));
@@ -45,7 +45,7 @@ void take_norms(GgufTaker& tensors, Block& block, Count hidden) {
 
 } // namespace
 
-Block make_gguf_block(GgufTaker& tensors, Count hidden, std::optional<Tokens> window) {
+Block make_gguf_block(GgufTaker& tensors, Count hidden, const std::optional<Tokens>& window) {
   Block block;
   block.mixers = take_mixers(tensors, hidden, window);
   block.feed_forward = take_feed_forward(tensors, hidden);

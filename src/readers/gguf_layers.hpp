@@ -11,10 +11,10 @@
 namespace tokenroof::readers {
 
 /// The layer that those tensors make; `window` is that of its attention.
-[[nodiscard]] Block make_gguf_block(GgufTaker& tensors, Count hidden, std::optional<Tokens> window);
+[[nodiscard]] Block make_gguf_block(GgufTaker& tensors, Count hidden, const std::optional<Tokens>& window);
 
 [[nodiscard]] GroupedQueryAttention take_grouped_attention(GgufTaker& tensors, Count hidden,
-                                                           std::optional<Tokens> window);
+                                                           const std::optional<Tokens>& window);
 [[nodiscard]] LatentAttention take_latent_attention(GgufTaker& tensors);
 [[nodiscard]] StateSpace take_state_space(GgufTaker& tensors);
 [[nodiscard]] LinearAttention take_linear_attention(GgufTaker& tensors);

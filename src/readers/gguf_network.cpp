@@ -86,8 +86,8 @@ void append(std::vector<LayerRun>& runs, Block block) {
   }
 }
 
-Block make_layer(const GgufMetadata& metadata, const GgufTensors& tensors, Count layer, std::optional<Tokens> window,
-                 GgufNetwork& result) {
+Block make_layer(const GgufMetadata& metadata, const GgufTensors& tensors, Count layer,
+                 const std::optional<Tokens>& window, GgufNetwork& result) {
   if (does_nothing(metadata, tensors, layer)) {
     return Block{.norms = 0};
   }
