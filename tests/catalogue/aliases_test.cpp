@@ -91,7 +91,7 @@ TEST(WeightFormatNames, AreUnderstoodAsPeopleWriteThem) {
   EXPECT_EQ(scheme_of("int4-gptq", "qwen2.5-7b"), "int4-g128");
   EXPECT_EQ(scheme_of("bnb.nf4", "llama-2-7b"), "nf4");
   EXPECT_EQ(scheme_of("F16", "llama-2-7b"), "ggml-f16");
-  EXPECT_EQ(scheme_of("F16", "gpt-oss-20b"), "mxfp4");
+  EXPECT_EQ(scheme_of("F16", "gpt-oss-20b"), "ggml-f16-mxfp4");
 }
 
 TEST(WeightFormatNames, NetworksNameSaysWhatTheFormatLeavesOpen) {

@@ -1,6 +1,8 @@
 #include "tokenroof/network/named_schemes.hpp"
 #include "tokenroof/network/weight_scheme.hpp"
 
+#include <array>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,6 +10,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tokenroof/catalogue/networks.hpp"
+#include "tokenroof/network/parameters.hpp"
 
 namespace {
 
@@ -53,6 +58,50 @@ TEST(WeightScheme, UnknownNameSuggestsTheNearest) {
   }
 }
 
+std::vector<std::string> suggestions(std::string_view name) {
+  try {
+    (void)scheme(name);
+  } catch (const UnknownFormat& error) {
+    return {error.nearest().begin(), error.nearest().end()};
+  }
+  ADD_FAILURE() << name << " is a scheme";
+  return {};
+}
+
+TEST(WeightScheme, WhatPeopleWriteLeadsToWhatTheyMean) {
+  using testing::IsSupersetOf;
+  EXPECT_THAT(suggestions("int4"), IsSupersetOf({"int4-g128", "Q4_K_M"}));
+  EXPECT_THAT(suggestions("INT4"), IsSupersetOf({"int4-g128", "Q4_K_M"}));
+  EXPECT_THAT(suggestions("q4"), IsSupersetOf({"Q4_K_M", "Q4_0"}));
+  EXPECT_THAT(suggestions("q4_k"), IsSupersetOf({"Q4_K_M", "Q4_K_S"}));
+  EXPECT_THAT(suggestions("fp4"), IsSupersetOf({"nvfp4", "mxfp4"}));
+  EXPECT_THAT(suggestions("4bit"), IsSupersetOf({"int4-g128", "Q4_K_M", "mlx-4bit"}));
+  EXPECT_THAT(suggestions("8bit"), IsSupersetOf({"fp8", "int8", "Q8_0"}));
+  EXPECT_THAT(suggestions("gptq-4bit"), testing::Contains("int4-g128"));
+  EXPECT_THAT(suggestions("iq2"), IsSupersetOf({"IQ2_M", "IQ2_XS"}));
+  EXPECT_THAT(suggestions("no such thing"), testing::IsEmpty());
+}
+
+TEST(WeightScheme, AliasesAndHintsMeanSchemes) {
+  for (const auto& [alias, meant] : detail::scheme_aliases) {
+    EXPECT_EQ(scheme(alias).name, meant);
+  }
+  for (const auto& [hint, meant] : detail::scheme_hints) {
+    EXPECT_FALSE(find_scheme(hint)) << hint;
+    EXPECT_TRUE(find_scheme(meant)) << meant;
+  }
+}
+
+TEST(WeightScheme, NoNameMeansTwo) {
+  std::set<std::string> names;
+  for (const WeightScheme& entry : weight_schemes()) {
+    EXPECT_TRUE(names.insert(detail::lower_case(entry.name)).second) << entry.name.view();
+  }
+  for (const auto& [alias, meant] : detail::scheme_aliases) {
+    EXPECT_TRUE(names.insert(detail::lower_case(alias)).second) << alias;
+  }
+}
+
 TEST(WeightScheme, RowsThatBlocksDoNotDivideGetASubstitute) {
   const Format q4_k = *find_format("Q4_K");
   EXPECT_EQ(stored_format(q4_k, 4096).name, "Q4_K");
@@ -87,6 +136,133 @@ TEST(WeightScheme, MixtureAsksAboutTheNetwork) {
   EXPECT_EQ(format_name(mixture, eighty, TensorRole::attention_value, 8192, {11, 80}), "Q5_K");
   const SchemeFacts fused{.layers = 32, .attention_layers = 32, .fused = true};
   EXPECT_EQ(format_name(mixture, fused, TensorRole::attention_value, 3072, {0, 32}), "Q5_K");
+}
+
+constexpr SchemeFacts dense_of_32{.layers = 32, .attention_layers = 32, .queries_per_key = 1};
+
+TEST(Mixture, SharedKeysMakeValuesWider) {
+  SchemeFacts shared = dense_of_32;
+  shared.queries_per_key = 4;
+  for (const auto& [name, alone, with_others] : std::vector<std::array<const char*, 3>>{{"Q2_K", "Q3_K", "Q4_K"},
+                                                                                        {"Q2_K_S", "Q2_K", "Q4_K"},
+                                                                                        {"IQ1_S", "Q2_K", "Q4_K"},
+                                                                                        {"IQ2_XS", "Q2_K", "Q4_K"},
+                                                                                        {"IQ2_M", "IQ3_S", "Q4_K"},
+                                                                                        {"IQ3_XXS", "IQ3_XXS", "Q4_K"},
+                                                                                        {"IQ3_S", "IQ3_S", "Q4_K"},
+                                                                                        {"IQ3_M", "Q4_K", "Q4_K"},
+                                                                                        {"IQ4_XS", "IQ4_XS", "Q5_K"},
+                                                                                        {"IQ4_NL", "IQ4_NL", "Q5_K"}}) {
+    EXPECT_EQ(format_name(scheme(name), dense_of_32, TensorRole::attention_value, 4096, {9, 32}), alone) << name;
+    EXPECT_EQ(format_name(scheme(name), shared, TensorRole::attention_value, 4096, {9, 32}), with_others) << name;
+  }
+}
+
+TEST(Mixture, FirstLayersAreWider) {
+  const auto format = [](const char* name, TensorRole role, Count layer) {
+    return format_name(scheme(name), dense_of_32, role, 4096, {layer, 32});
+  };
+  EXPECT_EQ(format("Q3_K_M", TensorRole::attention_value, 1), "Q5_K");
+  EXPECT_EQ(format("Q3_K_M", TensorRole::attention_value, 2), "Q4_K");
+  EXPECT_EQ(format("Q3_K_M", TensorRole::feed_forward_down, 1), "Q5_K");
+  EXPECT_EQ(format("Q3_K_M", TensorRole::feed_forward_down, 2), "Q4_K");
+  EXPECT_EQ(format("Q2_K_S", TensorRole::feed_forward_down, 3), "Q4_K");
+  EXPECT_EQ(format("Q2_K_S", TensorRole::feed_forward_down, 4), "Q2_K");
+  EXPECT_EQ(format("IQ1_M", TensorRole::feed_forward_down, 3), "Q2_K");
+  EXPECT_EQ(format("IQ2_S", TensorRole::feed_forward_down, 3), "IQ3_S");
+  EXPECT_EQ(format("IQ4_XS", TensorRole::feed_forward_down, 3), "IQ4_XS");
+  EXPECT_EQ(format("IQ4_XS-no-imatrix", TensorRole::feed_forward_down, 3), "Q5_K");
+  EXPECT_EQ(format("Q4_0-imatrix", TensorRole::feed_forward_down, 3), "Q4_1");
+  EXPECT_EQ(format("Q5_0-imatrix", TensorRole::feed_forward_down, 3), "Q5_1");
+  EXPECT_EQ(format("IQ3_XS", TensorRole::feed_forward_up, 3), "IQ3_S");
+  EXPECT_EQ(format("IQ3_XS", TensorRole::feed_forward_gate, 4), "IQ3_XXS");
+}
+
+TEST(Mixture, EightExpertsHaveCheapAttention) {
+  const SchemeFacts eight{.layers = 32, .attention_layers = 32, .queries_per_key = 4, .experts = 8};
+  for (const char* name : {"Q4_0", "Q5_K_M", "Q3_K_L", "Q6_K", "IQ3_XXS", "TQ1_0"}) {
+    EXPECT_EQ(format_name(scheme(name), eight, TensorRole::attention_key, 4096), "Q8_0") << name;
+    EXPECT_EQ(format_name(scheme(name), eight, TensorRole::attention_value, 4096), "Q8_0") << name;
+  }
+  for (const char* name : {"Q2_K", "Q3_K_S", "Q3_K_M", "Q4_K_S", "Q4_K_M", "IQ1_S", "IQ2_M", "IQ3_XXS", "IQ3_XS",
+                           "IQ3_S", "IQ3_M", "IQ4_NL", "IQ4_XS"}) {
+    EXPECT_EQ(format_name(scheme(name), eight, TensorRole::attention_output, 4096), "Q5_K") << name;
+  }
+  EXPECT_EQ(format_name(scheme("Q3_K_L"), eight, TensorRole::attention_output, 4096), "Q3_K");
+  EXPECT_EQ(format_name(scheme("IQ2_XXS"), eight, TensorRole::attention_key, 4096), "Q4_K");
+  EXPECT_EQ(format_name(scheme("IQ3_M"), eight, TensorRole::expert_down, 14336, {31, 32}), "Q4_K");
+  EXPECT_EQ(format_name(scheme("ggml-f16"), eight, TensorRole::attention_key, 4096), "fp16");
+}
+
+TEST(Mixture, FalconKeepsItsOutputsAndHasAnOwnHead) {
+  const SchemeFacts falcon = scheme_facts(*catalogue::network("falcon-40b"));
+  EXPECT_TRUE(holds(SchemeCondition::falcon, falcon));
+  const auto format = [&](const char* name, TensorRole role, Count layer = 0) {
+    return format_name(scheme(name), falcon, role, 8192, {layer, 60});
+  };
+  EXPECT_EQ(format("Q4_K_M", TensorRole::lm_head), "Q8_0");
+  EXPECT_EQ(format("Q4_K_M", TensorRole::attention_query), "Q5_K");
+  EXPECT_EQ(format("Q4_K_M", TensorRole::feed_forward_down, 2), "Q6_K");
+  EXPECT_EQ(format("Q4_K_M", TensorRole::feed_forward_down, 3), "Q5_K");
+  EXPECT_EQ(format("Q4_K_M", TensorRole::feed_forward_down, 8), "Q4_K");
+  EXPECT_EQ(format("Q4_K_S", TensorRole::feed_forward_down), "Q4_K");
+  EXPECT_EQ(format("Q3_K_M", TensorRole::feed_forward_down, 8), "Q3_K");
+  EXPECT_EQ(format("Q3_K_L", TensorRole::attention_output), "Q4_K");
+  EXPECT_EQ(format("Q2_K", TensorRole::attention_output), "Q2_K");
+}
+
+TEST(Mixture, NoOtherNetworkIsTakenForFalcon) {
+  for (const std::string& id : catalogue::network_ids()) {
+    const bool falcon = holds(SchemeCondition::falcon, scheme_facts(*catalogue::network(id)));
+    EXPECT_EQ(falcon, id.starts_with("falcon-")) << id;
+  }
+}
+
+TEST(Mixture, NarrowOnesHaveWiderTables) {
+  const auto format = [](const char* name, TensorRole role) {
+    return format_name(scheme(name), dense_of_32, role, 4096);
+  };
+  EXPECT_EQ(format("IQ2_XXS", TensorRole::token_embedding), "Q2_K");
+  EXPECT_EQ(format("IQ2_M", TensorRole::token_embedding), "IQ3_S");
+  EXPECT_EQ(format("IQ3_XXS", TensorRole::token_embedding), "IQ3_S");
+  EXPECT_EQ(format("IQ3_XXS", TensorRole::lm_head), "Q5_K");
+  EXPECT_EQ(format("IQ1_S", TensorRole::tied_embedding), "Q5_K");
+  EXPECT_EQ(format("TQ1_0", TensorRole::token_embedding), "Q4_K");
+  EXPECT_EQ(format("TQ2_0", TensorRole::lm_head), "Q6_K");
+}
+
+TEST(Mixture, ExpertsAndLatentProjectionsAreMxfp4InMxfp4Moe) {
+  const SchemeFacts facts{.layers = 61, .experts = 256};
+  const auto format = [&](TensorRole role) { return format_name(scheme("MXFP4_MOE"), facts, role, 2048); };
+  EXPECT_EQ(format(TensorRole::expert_down), "mxfp4");
+  EXPECT_EQ(format(TensorRole::latent_key_up), "mxfp4");
+  EXPECT_EQ(format(TensorRole::shared_expert_down), "Q8_0");
+  EXPECT_EQ(format(TensorRole::attention_output), "Q8_0");
+  EXPECT_EQ(format(TensorRole::lm_head), "Q8_0");
+  EXPECT_EQ(format(TensorRole::router), "fp32");
+}
+
+TEST(WeightScheme, PhonesAndMacsQuantiseTables) {
+  const SchemeFacts facts{.layers = 2};
+  EXPECT_EQ(format_name(scheme("mlx-4bit"), facts, TensorRole::token_embedding, 64), "mlx-4bit");
+  EXPECT_EQ(format_name(scheme("mlx-4bit"), facts, TensorRole::norm, 64), "bf16");
+  EXPECT_EQ(format_name(scheme("8da4w"), facts, TensorRole::lm_head, 64), "int8-row");
+  EXPECT_EQ(format_name(scheme("w4a16"), facts, TensorRole::feed_forward_up, 64), "int4-row");
+  EXPECT_EQ(format_name(scheme("w4a16"), facts, TensorRole::lm_head, 64), "int8-row");
+  EXPECT_EQ(bits_per_element(*find_format("mlx-4bit")), 4.5);
+  EXPECT_EQ(bits_per_element(*find_format("int3-g128")), 3 + (16 + 3) / 128.0);
+}
+
+TEST(WeightScheme, EverySchemeFitsEveryNetwork) {
+  for (const std::string& id : catalogue::network_ids()) {
+    const Network& network = *catalogue::network(id);
+    const auto parameters = static_cast<double>(count_parameters(network).total());
+    for (const WeightScheme& entry : weight_schemes()) {
+      const double bits = 8 * weight_bytes(network, entry).value() / parameters;
+      EXPECT_GT(bits, 1.5) << id << ' ' << entry.name.view();
+      EXPECT_LE(bits, 32) << id << ' ' << entry.name.view();
+    }
+  }
 }
 
 TEST(WeightScheme, CheckpointsKeepTablesAndRoutersAtSixteenBits) {

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
+#include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,25 +13,70 @@
 
 #include "tokenroof/errors.hpp"
 #include "tokenroof/nearest.hpp"
+#include "tokenroof/network/ggml_mixtures.hpp"
 #include "tokenroof/network/weight_scheme.hpp"
 
 namespace tokenroof {
 
-/// Everything in one format.
-[[nodiscard]] inline WeightScheme uniform_scheme(const Format& format) {
-  return {.name = format.name, .format = format, .vectors = format};
-}
-
 namespace detail {
 
-inline constexpr RoleSet table_roles = {TensorRole::token_embedding, TensorRole::tied_embedding,
-                                        TensorRole::position_embedding, TensorRole::embedding_projection,
-                                        TensorRole::lm_head};
-inline constexpr RoleSet small_matrix_roles = {TensorRole::router, TensorRole::shared_expert_router,
-                                               TensorRole::convolution};
-inline constexpr RoleSet expert_roles = {TensorRole::expert_gate, TensorRole::expert_up, TensorRole::expert_down};
-inline constexpr RoleSet down_projection_roles = {TensorRole::feed_forward_down, TensorRole::expert_down,
-                                                  TensorRole::shared_expert_down};
+/// A checkpoint in four formats.
+struct CheckpointScheme {
+  std::string_view name{};
+  std::string_view format{};    ///< of matrices inside the layers
+  std::string_view head{};      ///< also where it is the token embedding
+  std::string_view embedding{}; ///< a token embedding of its own
+  std::string_view rest{};      ///< norms, biases, routers, convolutions, learned positions
+  bool experts_alone = false;   ///< where the network has experts, they alone are in `format`
+};
+
+/// Everything in one format.
+[[nodiscard]] constexpr CheckpointScheme uniform(std::string_view format) {
+  return {format, format, format, format, format};
+}
+
+/// Matrices inside the layers; what engines for servers quantise.
+[[nodiscard]] constexpr CheckpointScheme matrices(std::string_view format, std::string_view rest) {
+  return {format, format, rest, rest, rest};
+}
+
+/// Head and token embedding too.
+[[nodiscard]] constexpr CheckpointScheme matrices_and_tables(std::string_view format, std::string_view rest) {
+  return {format, format, format, format, rest};
+}
+
+inline constexpr std::array checkpoint_schemes = {
+    uniform("bf16"),
+    uniform("fp16"),
+    uniform("fp32"),
+    matrices("fp8", "bf16"),
+    matrices("fp8-block", "bf16"),
+    matrices("mxfp8", "bf16"),
+    matrices("int8", "bf16"),
+    matrices("nvfp4", "bf16"),
+    CheckpointScheme{"mxfp4", "mxfp4", "bf16", "bf16", "bf16", true},
+    matrices("nf4", "bf16"),
+    matrices("int4-g128", "fp16"),
+    matrices("int4-g64", "fp16"),
+    matrices("int4-g32", "fp16"),
+    matrices("int8-g128", "fp16"),
+    matrices("int8-g64", "fp16"),
+    matrices("int8-g32", "fp16"),
+    matrices("int3-g128", "fp16"),
+    matrices("int3-g64", "fp16"),
+    matrices("int3-g32", "fp16"),
+    matrices_and_tables("mlx-4bit", "bf16"),
+    matrices_and_tables("mlx-8bit", "bf16"),
+    matrices_and_tables("mlx-6bit", "bf16"),
+    matrices_and_tables("mlx-3bit", "bf16"),
+    matrices_and_tables("mlx-4bit-g32", "bf16"),
+    matrices_and_tables("mlx-8bit-g32", "bf16"),
+    matrices_and_tables("mlx-6bit-g32", "bf16"),
+    matrices_and_tables("mlx-3bit-g32", "bf16"),
+    CheckpointScheme{"8da4w", "int4-g32-scale32", "int8-row", "int8-row", "fp32"},
+    CheckpointScheme{"8da4w-g128", "int4-g128-scale32", "int8-row", "int8-row", "fp32"},
+    CheckpointScheme{"w4a16", "int4-row", "int8-row", "fp16", "fp16"},
+};
 
 [[nodiscard]] constexpr RoleSet all_matrices_but(RoleSet excluded) {
   RoleSet rest;
@@ -43,137 +89,96 @@ inline constexpr RoleSet down_projection_roles = {TensorRole::feed_forward_down,
   return rest;
 }
 
-inline void add_rules(WeightScheme& scheme, std::initializer_list<SchemeRule> rules) {
-  for (const SchemeRule& rule : rules) {
-    scheme.rules[scheme.rule_count++] = rule;
+[[nodiscard]] inline WeightScheme checkpoint_scheme(const CheckpointScheme& checkpoint) {
+  const Format rest = known_format(checkpoint.rest);
+  WeightScheme scheme{.name = checkpoint.name, .format = known_format(checkpoint.format), .vectors = rest};
+  const auto add = [&scheme](const SchemeRule& added) { scheme.rules.at(scheme.rule_count++) = added; };
+  add({.roles = head_roles, .format = known_format(checkpoint.head)});
+  add({.roles = {TensorRole::token_embedding}, .format = known_format(checkpoint.embedding)});
+  add({.roles = small_matrix_roles | RoleSet{TensorRole::position_embedding, TensorRole::embedding_projection},
+       .format = rest});
+  if (checkpoint.experts_alone) {
+    add({.roles = all_matrices_but(expert_roles), .format = rest, .condition = SchemeCondition::has_experts});
   }
+  return scheme;
 }
+
+[[nodiscard]] inline std::string lower_case(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), [](char c) { return lower(c); });
+  return result;
+}
+
+/// Another way to write a scheme's name, understood as it.
+inline constexpr std::array scheme_aliases = {
+    Spelling{"awq", "int4-g128"},
+    Spelling{"awq-4bit-g128", "int4-g128"},
+    Spelling{"awq-4bit-g64", "int4-g64"},
+    Spelling{"awq-4bit-g32", "int4-g32"},
+    Spelling{"gptq", "int4-g128"},
+    Spelling{"gptq-4bit-g128", "int4-g128"},
+    Spelling{"gptq-4bit-g64", "int4-g64"},
+    Spelling{"gptq-4bit-g32", "int4-g32"},
+    Spelling{"gptq-8bit-g128", "int8-g128"},
+    Spelling{"gptq-8bit-g64", "int8-g64"},
+    Spelling{"gptq-8bit-g32", "int8-g32"},
+    Spelling{"gptq-3bit-g128", "int3-g128"},
+    Spelling{"gptq-3bit-g64", "int3-g64"},
+    Spelling{"gptq-3bit-g32", "int3-g32"},
+    Spelling{"mlx-3bit-g64", "mlx-3bit"},
+    Spelling{"mlx-4bit-g64", "mlx-4bit"},
+    Spelling{"mlx-6bit-g64", "mlx-6bit"},
+    Spelling{"mlx-8bit-g64", "mlx-8bit"},
+    Spelling{"8da4w-g32", "8da4w"},
+    Spelling{"f16", "ggml-f16"},
+    Spelling{"f32", "ggml-f32"},
+    Spelling{"ggml-mxfp4", "MXFP4_MOE"},
+};
+
+/// What people write who mean one of several schemes: suggested, never understood as one of them.
+inline constexpr std::array scheme_hints = {
+    Spelling{"int4", "int4-g128"}, Spelling{"int4", "Q4_K_M"},  Spelling{"int4", "w4a16"},
+    Spelling{"fp4", "nvfp4"},      Spelling{"fp4", "mxfp4"},    Spelling{"fp4", "MXFP4_MOE"},
+    Spelling{"4bit", "int4-g128"}, Spelling{"4bit", "Q4_K_M"},  Spelling{"4bit", "mlx-4bit"},
+    Spelling{"4bit", "nvfp4"},     Spelling{"w4", "int4-g128"}, Spelling{"w4", "w4a16"},
+    Spelling{"q4", "Q4_K_M"},      Spelling{"q4", "Q4_0"},      Spelling{"q4", "int4-g128"},
+    Spelling{"8bit", "fp8"},       Spelling{"8bit", "int8"},    Spelling{"8bit", "Q8_0"},
+    Spelling{"8bit", "mlx-8bit"},  Spelling{"w8a8", "int8"},    Spelling{"w8a8", "fp8"},
+    Spelling{"q8", "Q8_0"},        Spelling{"q8", "int8-g128"}, Spelling{"bnb", "nf4"},
+    Spelling{"bnb", "int8"},       Spelling{"gguf", "Q4_K_M"},  Spelling{"gguf", "Q8_0"},
+    Spelling{"16bit", "bf16"},     Spelling{"16bit", "fp16"},   Spelling{"mlx", "mlx-4bit"},
+    Spelling{"mlx", "mlx-8bit"},   Spelling{"half", "fp16"},    Spelling{"half", "bf16"},
+};
 
 } // namespace detail
 
-/// A quantised checkpoint as engines for servers load it: matrices inside the layers in `format`; tables, head, routers,
-/// convolutions, norms and biases in `rest`.
-[[nodiscard]] inline WeightScheme linear_scheme(std::string_view name, const Format& format, const Format& rest) {
-  WeightScheme scheme{.name = name, .format = format, .vectors = rest};
-  detail::add_rules(scheme, {{.roles = detail::table_roles | detail::small_matrix_roles, .format = rest}});
-  return scheme;
-}
-
-/// As `linear_scheme`, but where the network has experts they alone are in `format` (gpt-oss).
-[[nodiscard]] inline WeightScheme expert_scheme(std::string_view name, const Format& format, const Format& rest) {
-  WeightScheme scheme = linear_scheme(name, format, rest);
-  detail::add_rules(scheme, {{.roles = detail::all_matrices_but(detail::expert_roles),
-                              .format = rest,
-                              .condition = SchemeCondition::has_experts}});
-  return scheme;
-}
-
-namespace detail {
-
-/// What all of llama.cpp's mixtures share: small matrices stay as converted, the head gets a format of its own, and
-/// keys and values, cheap beside eight experts, are kept at 8 bits.
-[[nodiscard]] inline WeightScheme ggml_scheme(std::string_view name, std::string_view format, std::string_view head,
-                                              std::initializer_list<SchemeRule> rules = {}) {
-  WeightScheme scheme{.name = name, .format = known_format(format), .vectors = known_format("fp32")};
-  add_rules(scheme,
-            {{.roles = small_matrix_roles | RoleSet{TensorRole::position_embedding}, .format = known_format("fp32")},
-             {.roles = {TensorRole::lm_head, TensorRole::tied_embedding}, .format = known_format(head)}});
-  if (scheme.format.encoding == Encoding::ggml) {
-    add_rules(scheme, {{.roles = {TensorRole::attention_key, TensorRole::attention_value},
-                        .format = known_format("Q8_0"),
-                        .condition = SchemeCondition::eight_experts}});
-  }
-  add_rules(scheme, rules);
-  return scheme;
-}
-
-inline constexpr LayerSelector more_bits = {LayerSelector::Kind::more_bits};
-
-inline const SchemeRule wider_output_of_eight_experts = {.roles = {TensorRole::attention_output},
-                                                         .format = known_format("Q5_K"),
-                                                         .condition = SchemeCondition::eight_experts};
-inline const SchemeRule wider_values_of_eighty_layers = {.roles = {TensorRole::attention_value},
-                                                         .format = known_format("Q5_K"),
-                                                         .condition = SchemeCondition::eighty_layers_shared_keys};
-
-[[nodiscard]] inline WeightScheme q4_k_s() {
-  return ggml_scheme("Q4_K_S", "Q4_K", "Q6_K",
-                     {wider_output_of_eight_experts,
-                      {.roles = {TensorRole::attention_value},
-                       .format = known_format("Q5_K"),
-                       .layers = {LayerSelector::Kind::first, 4}},
-                      wider_values_of_eighty_layers,
-                      {.roles = down_projection_roles,
-                       .format = known_format("Q5_K"),
-                       .layers = {LayerSelector::Kind::first_part, 8}}});
-}
-
-[[nodiscard]] inline WeightScheme q4_k_m() {
-  return ggml_scheme("Q4_K_M", "Q4_K", "Q6_K",
-                     {wider_output_of_eight_experts,
-                      {.roles = RoleSet{TensorRole::attention_value} | down_projection_roles,
-                       .format = known_format("Q6_K"),
-                       .layers = more_bits},
-                      wider_values_of_eighty_layers,
-                      {.roles = {TensorRole::attention_fused}, .format = known_format("Q5_K")}});
-}
-
-[[nodiscard]] inline WeightScheme q5_k_m() {
-  return ggml_scheme("Q5_K_M", "Q5_K", "Q6_K",
-                     {{.roles = RoleSet{TensorRole::attention_value} | down_projection_roles,
-                       .format = known_format("Q6_K"),
-                       .layers = more_bits},
-                      {.roles = {TensorRole::attention_fused}, .format = known_format("Q6_K")}});
-}
-
-[[nodiscard]] inline WeightScheme linear(std::string_view name, std::string_view format, std::string_view rest) {
-  return linear_scheme(name, known_format(format), known_format(rest));
-}
-
-} // namespace detail
-
-/// Every scheme known by name. `fp16` is a checkpoint in 16 bits throughout; `ggml-f16` keeps vectors and routers in 32, as
-/// llama.cpp's conversion does. Mixtures: `llama_tensor_get_type` of llama.cpp @cite llamacpp.
-[[nodiscard]] inline const auto& weight_schemes() {
-  static const std::array schemes = {
-      uniform_scheme(detail::known_format("fp32")),
-      uniform_scheme(detail::known_format("fp16")),
-      uniform_scheme(detail::known_format("bf16")),
-      detail::linear("fp8", "fp8", "bf16"),
-      detail::linear("fp8-block", "fp8-block", "bf16"),
-      detail::linear("mxfp8", "mxfp8", "bf16"),
-      detail::linear("int8", "int8", "bf16"),
-      detail::linear("int8-g128", "int8-g128", "fp16"),
-      detail::linear("awq", "int4-g128", "fp16"),
-      detail::linear("gptq", "int4-g128", "fp16"),
-      detail::linear("int4-g128", "int4-g128", "fp16"),
-      detail::linear("int4-g64", "int4-g64", "fp16"),
-      detail::linear("int4-g32", "int4-g32", "fp16"),
-      detail::linear("nf4", "nf4", "bf16"),
-      detail::linear("nvfp4", "nvfp4", "bf16"),
-      expert_scheme("mxfp4", detail::known_format("mxfp4"), detail::known_format("bf16")),
-      detail::ggml_scheme("ggml-f32", "fp32", "fp32"),
-      detail::ggml_scheme("ggml-f16", "fp16", "fp16"),
-      detail::ggml_scheme("ggml-bf16", "bf16", "bf16"),
-      detail::ggml_scheme("Q4_0", "Q4_0", "Q6_K"),
-      detail::ggml_scheme("Q4_1", "Q4_1", "Q6_K"),
-      detail::ggml_scheme("Q5_0", "Q5_0", "Q6_K"),
-      detail::ggml_scheme("Q5_1", "Q5_1", "Q6_K"),
-      detail::ggml_scheme("Q8_0", "Q8_0", "Q8_0"),
-      detail::q4_k_s(),
-      detail::q4_k_m(),
-      detail::ggml_scheme("Q5_K_S", "Q5_K", "Q6_K"),
-      detail::q5_k_m(),
-      detail::ggml_scheme("Q6_K", "Q6_K", "Q6_K"),
-  };
+/// Every scheme known by name: checkpoints, then ggml's mixtures.
+///
+/// - `bf16` and the like: everything in that format. `fp8` to `int3-g32`: matrices inside the layers, as engines for servers
+///   load them; in `mxfp4` experts alone, where there are any (gpt-oss). GPTQ and AWQ are `int4-g128` and the like.
+/// - `mlx-4bit` and the like: tables too, groups of 64 unless the name says otherwise @cite mlxquantize.
+/// - `8da4w`: 4-bit matrices for 8-bit activations, head and table in 8 bits @cite executorch. `w4a16`: 4-bit matrices for
+///   16-bit activations, the head in 8 bits @cite qualcommaihub; that the table has 16 is assumed.
+/// - `Q4_K_M` and the like: `llama_tensor_get_type` of llama.cpp @cite llamacpp. IQ4 is as made with an importance matrix
+///   unless the name says otherwise, Q4_0 and Q5_0 as without. `ggml-f16` keeps vectors and routers in 32 bits, as llama.cpp's
+///   conversion does; `ggml-f16-mxfp4` experts in MXFP4, too, where the checkpoint has them so.
+[[nodiscard]] inline const std::vector<WeightScheme>& weight_schemes() {
+  static const std::vector<WeightScheme> schemes = [] {
+    std::vector<WeightScheme> all;
+    all.reserve(detail::checkpoint_schemes.size() + detail::ggml::mixtures.size());
+    std::transform(detail::checkpoint_schemes.begin(), detail::checkpoint_schemes.end(), std::back_inserter(all),
+                   detail::checkpoint_scheme);
+    std::transform(detail::ggml::mixtures.begin(), detail::ggml::mixtures.end(), std::back_inserter(all),
+                   detail::ggml_scheme);
+    return all;
+  }();
   return schemes;
 }
 
-/// The scheme of that name (spelling is exact but for case), or nothing. `F16` and `F32` are llama.cpp's words.
+/// The scheme of that name or alias (spelling is exact but for case), or nothing. `F16` and `F32` are llama.cpp's words.
 [[nodiscard]] inline std::optional<WeightScheme> find_scheme(std::string_view name) {
-  constexpr std::array<std::array<std::string_view, 2>, 2> aliases = {{{"f16", "ggml-f16"}, {"f32", "ggml-f32"}}};
-  for (const auto& [alias, known] : aliases) {
-    name = detail::same_but_for_case(name, alias) ? known : name;
+  for (const auto& [alias, meant] : detail::scheme_aliases) {
+    name = detail::same_but_for_case(name, alias) ? meant : name;
   }
   for (const WeightScheme& scheme : weight_schemes()) {
     if (detail::same_but_for_case(scheme.name, name)) {
@@ -183,15 +188,25 @@ inline const SchemeRule wider_values_of_eighty_layers = {.roles = {TensorRole::a
   return std::nullopt;
 }
 
-/// The scheme of that name. Throws UnknownFormat.
+/// Names of schemes like `name`, best first.
+[[nodiscard]] inline std::vector<std::string> nearest_schemes(std::string_view name) {
+  std::vector<std::string> lower_names;
+  std::transform(weight_schemes().begin(), weight_schemes().end(), std::back_inserter(lower_names),
+                 [](const WeightScheme& entry) { return detail::lower_case(entry.name); });
+  std::vector<Spelling> spellings(detail::scheme_hints.begin(), detail::scheme_hints.end());
+  for (std::size_t i = 0; i < lower_names.size(); ++i) {
+    spellings.push_back({lower_names[i], weight_schemes()[i].name.view()});
+  }
+  spellings.insert(spellings.end(), detail::scheme_aliases.begin(), detail::scheme_aliases.end());
+  return nearest_names(detail::lower_case(name), spellings);
+}
+
+/// The scheme of that name or alias. Throws UnknownFormat.
 [[nodiscard]] inline WeightScheme scheme(std::string_view name) {
   if (const auto found = find_scheme(name)) {
     return *found;
   }
-  std::vector<std::string_view> known(weight_schemes().size());
-  std::transform(weight_schemes().begin(), weight_schemes().end(), known.begin(),
-                 [](const WeightScheme& entry) { return entry.name.view(); });
-  throw UnknownFormat(std::string(name), nearest_names(name, known));
+  throw UnknownFormat(std::string(name), nearest_schemes(name));
 }
 
 } // namespace tokenroof

@@ -86,7 +86,8 @@ struct SchemeFacts {
   Count attention_layers = 0; ///< layers with a value projection
   Count queries_per_key = 1;  ///< query heads that share a key head
   Count experts = 0;
-  bool fused = false; ///< queries, keys and values are one tensor
+  bool fused = false;    ///< queries, keys and values are one tensor
+  bool parallel = false; ///< mixers and feed-forward network read the same input
 
   friend bool operator==(const SchemeFacts&, const SchemeFacts&) = default;
 };
@@ -96,8 +97,10 @@ enum class SchemeCondition : std::uint8_t {
   always,
   has_experts,
   eight_experts,
-  four_queries_per_key,      ///< at least
-  eighty_layers_shared_keys, ///< what llama.cpp takes for a 70B network: 80 layers with grouped heads
+  four_queries_per_key,            ///< at least
+  four_queries_per_key_or_experts, ///< at least four of one or the other
+  eighty_layers_shared_keys,       ///< what llama.cpp takes for a 70B network: 80 layers with grouped heads
+  falcon, ///< the shape that is Falcon's alone: parallel blocks, keys shared, one tensor for queries, keys and values
 };
 
 [[nodiscard]] constexpr bool holds(SchemeCondition condition, const SchemeFacts& facts) {
@@ -110,8 +113,12 @@ enum class SchemeCondition : std::uint8_t {
     return facts.experts == 8;
   case SchemeCondition::four_queries_per_key:
     return facts.queries_per_key >= 4;
+  case SchemeCondition::four_queries_per_key_or_experts:
+    return facts.queries_per_key >= 4 || facts.experts >= 4;
   case SchemeCondition::eighty_layers_shared_keys:
     return facts.layers == 80 && facts.queries_per_key > 1;
+  case SchemeCondition::falcon:
+    return facts.parallel && facts.fused && facts.queries_per_key > 1;
   }
   return false;
 }
@@ -157,10 +164,13 @@ struct WeightScheme {
   SchemeFacts facts;
   for (const LayerRun& run : network.layers) {
     facts.layers += run.count;
+    facts.parallel = facts.parallel || run.block.parallel;
     for (const Mixer& mixer : run.block.mixers) {
       if (const auto* attention = std::get_if<GroupedQueryAttention>(&mixer)) {
+        const bool first = facts.attention_layers == 0; // whose heads llama.cpp asks about
+        facts.queries_per_key =
+            first && attention->kv_heads > 0 ? attention->heads / attention->kv_heads : facts.queries_per_key;
         facts.attention_layers += run.count;
-        facts.queries_per_key = attention->kv_heads > 0 ? attention->heads / attention->kv_heads : 1;
         facts.fused = attention->fused;
       }
     }

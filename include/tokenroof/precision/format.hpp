@@ -58,8 +58,10 @@ struct Format {
 /// Block sizes of the ggml types: ggml-common.h of llama.cpp @cite llamacpp; those from `Q6_0` on exist in ik_llama.cpp
 /// alone @cite ikllamaformats, and some have one scale a row. Integers of 16 bits and more are tables, never multiplied. MX
 /// formats: OCP Microscaling 1.0 @cite ocpmx.
-/// Group formats (`int4-g128` and the like) store 4-bit codes, one 16-bit scale and one 4-bit zero point a group,
-/// as GPTQ and AWQ checkpoints do @cite gptq @cite awq. `fp8-block` has one 32-bit scale a 128x128 block, counted along
+/// Group formats (`int4-g128` and the like) store codes, one 16-bit scale and one zero point of a code's size a group,
+/// as GPTQ and AWQ checkpoints do @cite gptq @cite awq; those called `scale32` one 32-bit scale, no zero point, and `int4-row`
+/// and `int8-row` the same a row @cite executorch. `mlx` formats have a 16-bit scale and bias a group of 64, or as the name
+/// says @cite mlxquantize. `fp8-block` has one 32-bit scale a 128x128 block, counted along
 /// the row as 4 bytes per 16384 elements @cite deepseekv3. `nf4` has a block of 64 with an 8-bit scale and one 32-bit
 /// scale per 256 of those (double quantisation) @cite qlora.
 inline constexpr std::array formats = {
@@ -77,9 +79,26 @@ inline constexpr std::array formats = {
     Format{"int32", 1, 4, Arithmetic::fp32, Encoding::weight_only},
     Format{"int64", 1, 8, Arithmetic::fp32, Encoding::weight_only},
     Format{"int8-g128", 128, 131, Arithmetic::fp16, Encoding::weight_only},
+    Format{"int8-g64", 64, 67, Arithmetic::fp16, Encoding::weight_only},
+    Format{"int8-g32", 32, 35, Arithmetic::fp16, Encoding::weight_only},
     Format{"int4-g128", 128, 66.5, Arithmetic::fp16, Encoding::weight_only},
     Format{"int4-g64", 64, 34.5, Arithmetic::fp16, Encoding::weight_only},
     Format{"int4-g32", 32, 18.5, Arithmetic::fp16, Encoding::weight_only},
+    Format{"int3-g128", 128, 50.375, Arithmetic::fp16, Encoding::weight_only},
+    Format{"int3-g64", 64, 26.375, Arithmetic::fp16, Encoding::weight_only},
+    Format{"int3-g32", 32, 14.375, Arithmetic::fp16, Encoding::weight_only},
+    Format{"int4-row", 2, 1, Arithmetic::fp16, Encoding::weight_only, false, 4},
+    Format{"int8-row", 1, 1, Arithmetic::int8, Encoding::weight_only, false, 4},
+    Format{"int4-g32-scale32", 32, 20, Arithmetic::int8, Encoding::weight_only},
+    Format{"int4-g128-scale32", 128, 68, Arithmetic::int8, Encoding::weight_only},
+    Format{"mlx-3bit", 64, 28, Arithmetic::fp16, Encoding::weight_only},
+    Format{"mlx-4bit", 64, 36, Arithmetic::fp16, Encoding::weight_only},
+    Format{"mlx-6bit", 64, 52, Arithmetic::fp16, Encoding::weight_only},
+    Format{"mlx-8bit", 64, 68, Arithmetic::fp16, Encoding::weight_only},
+    Format{"mlx-3bit-g32", 32, 16, Arithmetic::fp16, Encoding::weight_only},
+    Format{"mlx-4bit-g32", 32, 20, Arithmetic::fp16, Encoding::weight_only},
+    Format{"mlx-6bit-g32", 32, 28, Arithmetic::fp16, Encoding::weight_only},
+    Format{"mlx-8bit-g32", 32, 36, Arithmetic::fp16, Encoding::weight_only},
     Format{"nf4", 16384, 8452, Arithmetic::bf16, Encoding::weight_only, true},
     Format{"Q4_0", 32, 18, Arithmetic::int8, Encoding::ggml},
     Format{"Q4_1", 32, 20, Arithmetic::int8, Encoding::ggml},
@@ -130,9 +149,10 @@ inline constexpr std::array formats = {
 
 namespace detail {
 
+[[nodiscard]] constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 [[nodiscard]] constexpr bool same_but_for_case(std::string_view a, std::string_view b) {
-  constexpr auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [lower](char x, char y) { return lower(x) == lower(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
 } // namespace detail
