@@ -70,6 +70,8 @@ public:
     total_.time += cost.time * times;
     total_.flops += cost.flops * times;
     total_.bytes += cost.bytes * times;
+    total_.device_flops += cost.device_flops * times;
+    total_.device_bytes += cost.device_bytes * times;
     total_.compute_at_peak += cost.compute_at_peak * times;
     by_roof_[static_cast<std::size_t>(Roof::fixed)] += cost.overhead * times;
     for (const OperatorCost& op : cost.operators) {
@@ -161,7 +163,7 @@ enum class Part : std::uint8_t { whole_step, matrices };
   const Tokens one = Tokens::from_value(1);
   const auto holds = [&](std::int64_t sequences) { return computes_longer(model.at(sequences, one), context, part); };
   const BoundStep single = model.at(1, one);
-  if (!single.compute_known || !single.bandwidth_known) {
+  if (single.unknown != UnknownRates{}) {
     return std::nullopt;
   }
   std::int64_t below = 0;
@@ -194,11 +196,11 @@ inline void set_ratios(PhaseExplanation& phase, const Explanation& roofs, double
     return;
   }
   if (roofs.peak) {
-    phase.peak = phase.cost.flops / phase.cost.compute_at_peak;
+    phase.peak = phase.cost.device_flops / phase.cost.compute_at_peak;
     phase.ridge = phase.peak / roofs.bandwidth;
     phase.mfu = phase.cost.compute_at_peak / stages / phase.cost.time;
   }
-  phase.mbu = phase.cost.bytes / stages / (phase.cost.time * roofs.bandwidth);
+  phase.mbu = phase.cost.device_bytes / stages / (phase.cost.time * roofs.bandwidth);
 }
 
 /// Flops and bytes are known without a rate; times are not.

@@ -15,8 +15,10 @@
 #include "tokenroof/inference/decode.hpp"
 #include "tokenroof/inference/prefill.hpp"
 #include "tokenroof/inference/step_cost.hpp"
+#include "tokenroof/memory/host_ledger.hpp"
 #include "tokenroof/memory/ledger.hpp"
 #include "tokenroof/operators/program.hpp"
+#include "tokenroof/roofline/paging.hpp"
 #include "tokenroof/roofline/step_model.hpp"
 #include "tokenroof/workload/workload.hpp"
 
@@ -39,10 +41,16 @@ enum class Absence : std::uint8_t {
   does_not_fit,
   no_compute_rate, ///< the unit has no published or fitted rate for the arithmetic
   no_bandwidth,    ///< the memory's bandwidth is not published
+  no_host_compute_rate,
+  no_host_bandwidth, ///< no host was stated, or not how fast its memory is
+  no_host_link,
+  no_storage_bandwidth,
 };
 
-inline constexpr std::array<std::string_view, 4> absence_names = {"none", "does_not_fit", "no_compute_rate",
-                                                                  "no_bandwidth"};
+inline constexpr std::array<std::string_view, 8> absence_names = {
+    "none",         "does_not_fit",         "no_compute_rate",
+    "no_bandwidth", "no_host_compute_rate", "no_host_bandwidth",
+    "no_host_link", "no_storage_bandwidth"};
 
 [[nodiscard]] constexpr std::string_view name(Absence absence) {
   return absence_names[static_cast<std::size_t>(absence)];
@@ -68,6 +76,11 @@ struct Prediction {
   Bytes memory_budget = absent<Bytes>();
   bool fits = false;
   Bytes shortfall{}; ///< by which the peak exceeds the budget
+  /// Of the host, for all devices together; zero where nothing lies there.
+  HostLedger host{};
+  Bytes host_budget = absent<Bytes>(); ///< absent where the host's memory is not stated: then it holds what is needed
+  Bytes host_shortfall{};
+  Bytes in_storage{}; ///< mapped weights that no memory holds
   Absence ttft_absence = Absence::none;
   Absence tpot_absence = Absence::none;
   Trust trust = Trust::datasheet;
@@ -76,8 +89,10 @@ struct Prediction {
   /// Throws DoesNotFit when the deployment does not fit, InvalidSpec when a rate it needs is unknown.
   [[nodiscard]] Seconds latency() const {
     if (!fits) {
-      throw DoesNotFit("the deployment needs " + std::to_string(shortfall.value() / 1e9) +
-                       " GB more memory than a device offers");
+      const bool on_device = shortfall.value() > 0;
+      throw DoesNotFit("the deployment needs " +
+                       std::to_string((on_device ? shortfall : host_shortfall).value() / 1e9) +
+                       " GB more memory than " + (on_device ? "a device" : "the host") + " offers");
     }
     if (!end_to_end.has_value()) {
       throw InvalidSpec("device", "incomplete",
@@ -125,13 +140,39 @@ struct BoundPhases {
   BoundStep decode{};
 };
 
-/// Resolves both phases for a workload's batch and prompt.
+namespace detail {
+
+/// Adds the waits for storage to every pass of both phases.
+inline void add_page_ins(BoundPhases& phases, const StepModels& models, const Deployment& deployment,
+                         const Workload& workload) {
+  const Bytes resident = resident_weights(deployment, ledger(deployment, workload), host_ledger(deployment, workload));
+  const auto add = [&](BoundStep& step, const StepModel& model) {
+    tokenroof::add_page_ins(step, model.program, deployment, resident);
+  };
+  add(phases.decode, models.decode);
+  add(phases.prefill.pass, models.prefill());
+  if (phases.prefill.plan.last_chunk.value() > 0) {
+    add(phases.prefill.last_chunk, models.prefill());
+  }
+  if (phases.prefill.plan.remaining_sequences > 0) {
+    add(phases.prefill.remaining_sequences, models.prefill());
+  }
+}
+
+} // namespace detail
+
+/// Resolves both phases for a workload's batch and prompt; of mapped weights also for its output and context depth, since
+/// the cache takes memory from them.
 [[nodiscard]] inline BoundPhases bind_phases(const StepModels& models, const Deployment& deployment,
                                              const Workload& workload) {
   const std::int64_t sequences = batch_per_replica(workload.batch, deployment.parallelism);
   const Tokens limit = deployment.engine->memory.batched_tokens;
-  return {.prefill = bind_prefill(models.prefill(), sequences, workload.prompt, limit),
-          .decode = models.decode.at(sequences, Tokens::from_value(1))};
+  BoundPhases phases{.prefill = bind_prefill(models.prefill(), sequences, workload.prompt, limit),
+                     .decode = models.decode.at(sequences, Tokens::from_value(1))};
+  if (deployment.offload.mapped) {
+    detail::add_page_ins(phases, models, deployment, workload);
+  }
+  return phases;
 }
 
 namespace detail {
@@ -172,10 +213,44 @@ inline void decide_fit(Prediction& prediction, const Deployment& deployment) {
 /// Why a step has no time. A single sequence that adds a single token moves at the pace of memory, so that an unknown
 /// compute rate does not matter to it.
 [[nodiscard]] inline Absence absence_of(const BoundStep& step) {
-  if (!step.bandwidth_known) {
+  const UnknownRates& unknown = step.unknown;
+  const bool computes = step.shape.rows() > 1;
+  if (unknown.bandwidth) {
     return Absence::no_bandwidth;
   }
-  return step.shape.rows() > 1 && !step.compute_known ? Absence::no_compute_rate : Absence::none;
+  if (unknown.host_bandwidth) {
+    return Absence::no_host_bandwidth;
+  }
+  if (unknown.host_link) {
+    return Absence::no_host_link;
+  }
+  if (unknown.storage) {
+    return Absence::no_storage_bandwidth;
+  }
+  if (computes && unknown.compute) {
+    return Absence::no_compute_rate;
+  }
+  return computes && unknown.host_compute ? Absence::no_host_compute_rate : Absence::none;
+}
+
+/// Mapped weights take what memory is left for them.
+inline void map_weights(Prediction& prediction, const Deployment& deployment) {
+  const bool shared = shares_host_memory(deployment.cluster.device.device_class);
+  Bytes& weights = shared ? prediction.ledger[LedgerItem::weights] : prediction.host.weights;
+  const Bytes resident = resident_weights(deployment, prediction.ledger, prediction.host);
+  prediction.in_storage = weights - resident;
+  weights = resident;
+}
+
+/// Nothing fits that does not fit the host too.
+inline void decide_host_fit(Prediction& prediction, const Deployment& deployment) {
+  const std::optional<Host>& host = deployment.cluster.host;
+  if (!host || !host->memory) {
+    return;
+  }
+  prediction.host_budget = *host->memory;
+  prediction.host_shortfall = larger(peak(prediction.host) - prediction.host_budget, Bytes());
+  prediction.fits = prediction.fits && prediction.host_shortfall.value() == 0;
 }
 
 inline void set_times(Prediction& prediction, const BoundPhases& phases, const Workload& workload) {
@@ -211,14 +286,20 @@ namespace detail {
 
 } // namespace detail
 
-/// Puts memory and times together. `phases` must come from `bind_phases` of the same deployment, batch and prompt.
+/// Puts memory and times together. `phases` must come from `bind_phases` of the same deployment, batch and
+/// prompt, and of the same workload where weights are mapped.
 [[nodiscard]] inline Prediction predict(const BoundPhases& phases, const Deployment& deployment,
                                         const Workload& workload) {
   Prediction prediction;
   prediction.ledger = ledger(deployment, workload);
+  prediction.host = host_ledger(deployment, workload);
+  if (deployment.offload.mapped) {
+    detail::map_weights(prediction, deployment);
+  }
   prediction.peak_memory.value = peak(prediction.ledger);
   prediction.trust = detail::trust_in(deployment);
   detail::decide_fit(prediction, deployment);
+  detail::decide_host_fit(prediction, deployment);
   if (prediction.fits) {
     detail::set_times(prediction, phases, workload);
   } else {

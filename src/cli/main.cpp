@@ -72,6 +72,29 @@ void add_deployment(CLI::App& command, DeploymentOptions& options) {
   add_number("--dp", options.data, "data parallel degree: replicas that share the batch");
 }
 
+/// What lies outside the devices' memory, and the machine that holds it.
+void add_offload(CLI::App& command, DeploymentOptions& options) {
+  const auto add = [&](const char* name, auto& value, const char* type, const char* text) {
+    return command.add_option(name, value, text)->type_name(type)->group("Offload");
+  };
+  add("--device-layers", options.device_layers, "N",
+      "layers in the device's memory, the last ones (default: all); the others lie in host memory")
+      ->check(check_whole_number, "");
+  add("--host-experts", options.host_experts, "N", "layers, the first ones, whose experts lie in host memory")
+      ->check(check_whole_number, "");
+  command.add_flag("--cache-on-host", options.cache_on_host, "the KV cache lies in host memory")->group("Offload");
+  command
+      .add_flag(
+          "--map-from-storage", options.map_from_storage,
+          "weights in host memory, or on a device without memory of its own, are mapped from their file: what does "
+          "not fit is read again in every pass")
+      ->group("Offload");
+  add("--host", options.host, "ID[@SIZE]|FILE", "processor of the host, from the catalogue");
+  add("--host-memory", options.host_memory, "SIZE", "memory of the host, as in 128GiB");
+  add("--host-bandwidth", options.host_bandwidth, "RATE", "bandwidth of that memory, as in 83GB/s");
+  add("--storage", options.storage, "RATE", "sequential read of the drive, as in 7GB/s");
+}
+
 template <class Options>
 void add_workload(CLI::App& command, Options& options, const char* type) {
   const auto add = [&](const char* name, auto& value, const char* text) {
@@ -174,12 +197,14 @@ int main(int argc, char** argv) {
   PredictOptions predict_options;
   CLI::App* const predict_command = app.add_subcommand("predict", "Times and memory of one workload, and why.");
   add_deployment(*predict_command, predict_options.deployment);
+  add_offload(*predict_command, predict_options.deployment);
   add_workload(*predict_command, predict_options, "N");
   add_output(*predict_command, predict_options, "exit 5 if it does not fit");
 
   SweepOptions sweep_options;
   CLI::App* const sweep_command = app.add_subcommand("sweep", "The same for every combination of lists and ranges.");
   add_deployment(*sweep_command, sweep_options.deployment);
+  add_offload(*sweep_command, sweep_options.deployment);
   add_workload(*sweep_command, sweep_options, "LIST");
   add_output(*sweep_command, sweep_options, "exit 5 if any point does not fit");
   sweep_command->footer(range_help);

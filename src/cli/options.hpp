@@ -22,6 +22,14 @@ struct DeploymentOptions {
   std::int64_t pipeline = 1;
   std::int64_t expert = 1;
   std::int64_t data = 1;
+  std::string host{};           ///< a processor of the catalogue, or a file
+  std::string host_memory{};    ///< over what `host` says
+  std::string host_bandwidth{}; ///< likewise
+  std::string storage{};        ///< bandwidth of the drive that weights are read from
+  std::optional<std::int64_t> device_layers{};
+  std::int64_t host_experts = 0;
+  bool cache_on_host = false;
+  bool map_from_storage = false;
 };
 
 struct PredictOptions {

@@ -44,7 +44,10 @@ int predict(const PredictOptions& options) {
   write_answer(answer, options.form);
   flush();
   if (options.require_fit && !answer.prediction.fits) {
-    complain("does not fit: " + to_text(answer.prediction.shortfall) + " short");
+    const Prediction& prediction = answer.prediction;
+    complain(prediction.shortfall.value() > 0
+                 ? "does not fit: " + to_text(prediction.shortfall) + " short"
+                 : "does not fit the host: " + to_text(prediction.host_shortfall) + " short");
     return does_not_fit;
   }
   return success;

@@ -46,6 +46,58 @@ std::int64_t device_total(const DeploymentOptions& options, const Parallelism& p
   return needed;
 }
 
+Bytes size_of(const char* field, const std::string& text) {
+  const std::optional<Bytes> size = parse_bytes(text);
+  if (!size || size->value() <= 0) {
+    throw InvalidSpec(field, '\'' + text + '\'', "is not a size; sizes look like 64GiB or 80GB");
+  }
+  return *size;
+}
+
+Bandwidth bandwidth_of(const char* field, const std::string& text) {
+  const std::optional<Bandwidth> bandwidth = parse_bandwidth(text);
+  if (!bandwidth || bandwidth->value() <= 0) {
+    throw InvalidSpec(field, '\'' + text + '\'', "is not a bandwidth; bandwidths look like 83GB/s");
+  }
+  return *bandwidth;
+}
+
+/// The host, as far as anything was said of it.
+std::optional<Host> find_host(const DeploymentOptions& options) {
+  std::optional<Host> host;
+  if (!options.host.empty()) {
+    const Device processor = find_device(options.host, "");
+    if (compute_unit(processor, ComputeUnitKind::cpu) == nullptr) {
+      throw InvalidSpec("host", std::string(processor.id.view()), "has no processor that could be a host");
+    }
+    host = host_of(processor);
+  }
+  const auto said = [&]() -> Host& { return host ? *host : host.emplace(); };
+  if (!options.host_memory.empty()) {
+    said().memory = size_of("host_memory", options.host_memory);
+  }
+  if (!options.host_bandwidth.empty()) {
+    said().bandwidth = bandwidth_of("host_bandwidth", options.host_bandwidth);
+  }
+  if (!options.storage.empty()) {
+    said().storage_read = bandwidth_of("storage", options.storage);
+  }
+  return host;
+}
+
+Offload offload_of(const DeploymentOptions& options, const Network& network) {
+  const Count layers = layer_count(network);
+  const Count on_device = options.device_layers.value_or(layers);
+  if (on_device < 0 || on_device > layers) {
+    throw InvalidSpec("device_layers", std::to_string(on_device),
+                      "must lie in 0.." + std::to_string(layers) + ", the network's layers");
+  }
+  return {.host_layers = layers - on_device,
+          .host_expert_layers = options.host_experts,
+          .host_cache = options.cache_on_host,
+          .mapped = options.map_from_storage};
+}
+
 } // namespace
 
 bool means_file(std::string_view text) {
@@ -74,11 +126,7 @@ Device find_device(const std::string& text, const std::string& memory) {
   if (memory.empty()) {
     return device;
   }
-  const std::optional<Bytes> size = parse_bytes(memory);
-  if (!size) {
-    throw InvalidSpec("memory", '\'' + memory + '\'', "is not a size; sizes look like 64GiB or 80GB");
-  }
-  return with_memory(device, *size);
+  return with_memory(device, size_of("memory", memory));
 }
 
 Shared<Engine> find_engine(const std::string& text, const Device& device) {
@@ -101,6 +149,8 @@ ResolvedDeployment resolve(const DeploymentOptions& options) {
   deployment.parallelism = {
       .tensor = options.tensor, .pipeline = options.pipeline, .data = options.data, .expert = options.expert};
   deployment.cluster.devices = device_total(options, deployment.parallelism);
+  deployment.cluster.host = find_host(options);
+  deployment.offload = offload_of(options, *deployment.network);
   resolved.assumptions = std::move(entry.assumptions);
   return resolved;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,9 @@ constexpr std::size_t most_entries = 100;
 constexpr std::size_t most_note_bytes = 10'000;
 constexpr double most_of_a_figure = 1e9; // microseconds, tokens, MiB: beyond, it is in the wrong unit
 
-constexpr std::array<std::string_view, 10> engine_keys = {
-    "schema_version", "id", "version", "date", "note", "aliases", "unit", "default_for", "profiles", "memory"};
+constexpr std::array<std::string_view, 11> engine_keys = {"schema_version", "id",      "version", "date",
+                                                          "note",           "aliases", "unit",    "default_for",
+                                                          "profiles",       "memory",  "offload"};
 constexpr std::array<std::string_view, 4> profile_keys = {"family", "device_class", "note", "constants"};
 constexpr std::array<std::string_view, 2> selector_keys = {"family", "device_class"};
 constexpr std::array<std::string_view, 9> figure_keys = {"value", "low",  "high", "basis",     "source",
@@ -96,6 +98,14 @@ constexpr std::array<Field<M>, 7> memory_fields = {{
     {"graphs_MiB", Range::cost, [](M& m, double x) { m.graphs = mebibytes(x); }},
     {"communication_MiB", Range::cost, [](M& m, double x) { m.communication = mebibytes(x); }},
     {"fragmentation", Range::share, [](M& m, double x) { m.fragmentation = x; }},
+}};
+
+using O = OffloadHabits;
+constexpr std::array<Field<O>, 4> offload_fields = {{
+    {"streamed_from_rows", Range::whole, [](O& o, double x) { o.streamed_from_rows = x; }},
+    {"link_efficiency", Range::efficiency, [](O& o, double x) { o.link_efficiency = x; }},
+    {"handover_us", Range::cost, [](O& o, double x) { o.handover = microseconds(x); }},
+    {"storage_efficiency", Range::efficiency, [](O& o, double x) { o.storage_efficiency = x; }},
 }};
 
 template <typename Target, std::size_t Count>
@@ -176,11 +186,11 @@ void set_stated(const JsonObject& object, const std::array<Field<Target>, Count>
   }
 }
 
-/// Replaces those constants that a profile states.
-void set_constants(const JsonObject& profile, EngineConstants& constants) {
+/// Replaces those constants that an object under `key` states.
+void set_constants(const JsonObject& parent, std::string_view key, EngineConstants& constants) {
   const std::vector<std::string_view> known =
       keys_of(constant_fields, {"gemm_utilisation", "half_arithmetic", "quantised_arithmetic"});
-  const JsonObject object = member(profile, "constants", known);
+  const JsonObject object = member(parent, key, known);
   set_stated(object, constant_fields, constants);
   if (object.find("gemm_utilisation") != nullptr) {
     const JsonObject by_arithmetic = member(object, "gemm_utilisation", arithmetic_names);
@@ -208,6 +218,32 @@ MemoryHabits memory_habits(const JsonObject& engine) {
   set_stated(object, memory_fields, habits);
   if (object.find("logits_for_every_row") != nullptr) {
     habits.logits_for_every_row = truth_of(object, "logits_for_every_row");
+  }
+  return habits;
+}
+
+OffloadStyle style_of(const JsonObject& offload) {
+  const JsonObject figure = member(offload, "style", figure_keys);
+  check_origin(figure);
+  constexpr std::size_t of_engines = 3; // the fastest of two ways is no engine's
+  return static_cast<OffloadStyle>(figure.one_of("value", std::span(offload_style_names).first(of_engines)));
+}
+
+/// What an engine's file says nothing of, the engine does not do.
+OffloadHabits offload_habits(const JsonObject& engine) {
+  OffloadHabits habits{.style = OffloadStyle::none};
+  if (engine.find("offload") == nullptr) {
+    return habits;
+  }
+  const std::vector<std::string_view> known = keys_of(offload_fields, {"style", "overlapped", "host"});
+  const JsonObject object = member(engine, "offload", known);
+  habits.style = style_of(object);
+  set_stated(object, offload_fields, habits);
+  if (object.find("overlapped") != nullptr) {
+    habits.overlapped = truth_of(object, "overlapped");
+  }
+  if (object.find("host") != nullptr) {
+    set_constants(object, "host", habits.host);
   }
   return habits;
 }
@@ -244,7 +280,7 @@ std::vector<EngineProfile> profiles_of(const JsonObject& engine) {
       throw ParseError(entry.place().file, entry.place().keys, "an earlier profile is for the same devices");
     }
     if (selector == DeviceSelector{}) {
-      set_constants(entry, general);
+      set_constants(entry, "constants", general);
     }
     (void)entry.text("note", most_note_bytes);
     profiles.push_back({.family = selector.family, .device_class = selector.device_class});
@@ -254,7 +290,7 @@ std::vector<EngineProfile> profiles_of(const JsonObject& engine) {
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {
     profiles[i].constants = general;
-    set_constants(entries[i], profiles[i].constants);
+    set_constants(entries[i], "constants", profiles[i].constants);
   }
   return profiles;
 }
@@ -311,6 +347,7 @@ EngineFile parse_engine_file(std::string_view json, std::string_view name) {
   file.engine.unit = static_cast<ComputeUnitKind>(object.one_of("unit", compute_unit_names));
   file.engine.profiles = profiles_of(object);
   file.engine.memory = memory_habits(object);
+  file.engine.offload = offload_habits(object);
   for (const JsonObject& entry : objects(object, "default_for", selector_keys)) {
     file.default_for.push_back(selector_of(entry));
   }

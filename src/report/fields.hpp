@@ -28,6 +28,10 @@ void for_each_deployment_field(const Deployment& deployment, Visit&& visit) {
   visit("pipeline_parallel", parallelism.pipeline);
   visit("expert_parallel", parallelism.expert);
   visit("data_parallel", parallelism.data);
+  visit("host_layers", deployment.offload.host_layers);
+  visit("host_expert_layers", deployment.offload.host_expert_layers);
+  visit("host_cache", deployment.offload.host_cache);
+  visit("mapped_from_storage", deployment.offload.mapped);
 }
 
 namespace detail {
@@ -67,6 +71,11 @@ void for_each_prediction_field(const Workload& workload, const Prediction& p, Vi
   for (std::size_t i = 0; i < ledger_item_names.size(); ++i) {
     visit(std::string(ledger_item_names[i]) + "_bytes", p.ledger.items[i].value());
   }
+  visit("host_weights_bytes", p.host.weights.value());
+  visit("host_kv_cache_bytes", p.host.kv_cache.value());
+  visit("host_budget_bytes", p.host_budget.value());
+  visit("host_shortfall_bytes", p.host_shortfall.value());
+  visit("weights_in_storage_bytes", p.in_storage.value());
   visit("trust", name(p.trust));
 }
 

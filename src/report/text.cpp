@@ -112,9 +112,74 @@ private:
     if (deployment_.cluster.devices > 1 || deployment_.parallelism.expert > 1) {
       table.add({"split", split()});
     }
+    if (uses_host(deployment_.offload) || deployment_.offload.mapped) {
+      table.add({"offload", offload()});
+    }
     table.add({"workload", workload()});
     out_ += table.str();
     line();
+  }
+
+  /// What lies elsewhere, and who computes with it.
+  [[nodiscard]] std::string offload() const {
+    const Offload& offload = deployment_.offload;
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    if (offload.host_layers > 0) {
+      add(fmt::format("{} of {} layers on the host", offload.host_layers, layer_count(*deployment_.network)));
+    }
+    if (offload.host_expert_layers > offload.host_layers) {
+      add(fmt::format("experts of {} layers on the host", offload.host_expert_layers));
+    }
+    if (offload.host_cache) {
+      add("KV cache on the host");
+    }
+    if (uses_host(offload)) {
+      add(host_style());
+    }
+    if (offload.mapped) {
+      add("weights mapped from storage");
+    }
+    return text + host();
+  }
+
+  [[nodiscard]] std::string host_style() const {
+    switch (deployment_.engine->offload.style) {
+    case OffloadStyle::host_computes:
+      return deployment_.engine->offload.streamed_from_rows > 0
+                 ? fmt::format("which computes; passes of {} tokens and more stream weights to the device",
+                               number_text(deployment_.engine->offload.streamed_from_rows))
+                 : "which computes";
+    case OffloadStyle::streamed:
+      return "streamed to the device in every pass";
+    case OffloadStyle::fastest:
+      return "computed there or streamed, whichever is faster";
+    case OffloadStyle::none:
+      break;
+    }
+    return "";
+  }
+
+  [[nodiscard]] std::string host() const {
+    const std::optional<Host>& host = deployment_.cluster.host;
+    if (!host) {
+      return "";
+    }
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    if (!host->id.empty()) {
+      add(std::string(host->id.view()));
+    }
+    if (host->memory) {
+      add(to_text(*host->memory));
+    }
+    if (host->bandwidth) {
+      add(to_text(*host->bandwidth));
+    }
+    if (host->storage_read) {
+      add("drive " + to_text(*host->storage_read));
+    }
+    return text.empty() ? "" : " (" + text + ")";
   }
 
   [[nodiscard]] std::string network() const {
@@ -191,6 +256,18 @@ private:
                  ? "the memory bandwidth depends on the size; state it"
                  : "its memory bandwidth is not published";
     }
+    if (reason == name(Absence::no_host_compute_rate)) {
+      return "no compute rate of the host's processor is known; state a host that has one";
+    }
+    if (reason == name(Absence::no_host_bandwidth)) {
+      return "the bandwidth of the host's memory is not stated";
+    }
+    if (reason == name(Absence::no_host_link)) {
+      return "no bandwidth of its link to the host is published";
+    }
+    if (reason == name(Absence::no_storage_bandwidth)) {
+      return "the bandwidth of the storage that weights are read from is not stated";
+    }
     return "a single token has no interval to the next";
   }
 
@@ -238,6 +315,9 @@ private:
     if (prediction_.fits) {
       return every_size ? "fits in every size it is sold in" : "fits";
     }
+    if (prediction_.shortfall.value() <= 0) {
+      return "fits, but not the host; no times";
+    }
     return fmt::format("does not fit{}, {} GiB short; no times", every_size ? " in any size it is sold in" : "",
                        in_gibibytes(prediction_.shortfall));
   }
@@ -257,7 +337,31 @@ private:
       }
     }
     out_ += table.str(2);
+    host_memory();
     line();
+  }
+
+  void host_memory() {
+    const HostLedger& host = prediction_.host;
+    if (peak(host).value() > 0) {
+      const std::string budget =
+          is_present(prediction_.host_budget) ? fmt::format(" of {}", in_gibibytes(prediction_.host_budget)) : "";
+      const std::string verdict =
+          prediction_.host_shortfall.value() > 0
+              ? fmt::format("does not fit, {} GiB short", in_gibibytes(prediction_.host_shortfall))
+              : "";
+      line(fmt::format("host    {}{} GiB{}{}", bold(in_gibibytes(peak(host))), budget, verdict.empty() ? "" : ": ",
+                       bold(verdict)));
+      Table table({Align::left, Align::right});
+      table.add({"weights", in_gibibytes(host.weights) + " GiB"});
+      if (host.kv_cache.value() > 0) {
+        table.add({"KV cache", in_gibibytes(host.kv_cache) + " GiB"});
+      }
+      out_ += table.str(2);
+    }
+    if (prediction_.in_storage.value() > 0) {
+      line(fmt::format("storage {} GiB of weights that memory does not hold", in_gibibytes(prediction_.in_storage)));
+    }
   }
 
   void phase(std::string_view label, const PhaseExplanation& phase) {
@@ -280,7 +384,7 @@ private:
   }
 
   [[nodiscard]] static std::string bound_by(Roof roof) {
-    return roof == Roof::fixed ? "bound by fixed costs" : std::string(name(roof)) + "-bound";
+    return roof == Roof::fixed ? "bound by fixed costs" : spoken(name(roof)) + "-bound";
   }
 
   /// What makes up most of a phase, the rest in one line.
@@ -306,7 +410,7 @@ private:
     for (; shown < parts.size() && shown < most && parts[shown].share >= smallest; ++shown) {
       const Part& part = parts[shown];
       rest -= part.share;
-      table.add({part.name, percent_text(part.share), std::string(name(part.roof))});
+      table.add({part.name, percent_text(part.share), spoken(name(part.roof))});
     }
     if (shown < parts.size() && rest > 0) {
       table.add({fmt::format("{} other{}", parts.size() - shown, shown + 1 == parts.size() ? "" : "s"),

@@ -185,5 +185,39 @@ TEST(EngineFile, IsReadFromDisk) {
   EXPECT_THROW((void)read_engine(path), ParseError);
 }
 
+json offload(json style) { return {{"style", figure(std::move(style))}}; }
+
+TEST(EngineFile, OffloadIsWhatItSays) {
+  json habits = offload("host_computes");
+  habits["streamed_from_rows"] = figure(32);
+  habits["overlapped"] = figure(false);
+  habits["link_efficiency"] = figure(0.8);
+  habits["handover_us"] = figure(15);
+  habits["storage_efficiency"] = figure(0.4);
+  habits["host"] = {{"bandwidth_efficiency", figure(0.7)}, {"quantised_arithmetic", figure("int8")}};
+  const OffloadHabits read = parse_engine(with("/offload", habits).dump(), "mine.json").offload;
+  EXPECT_EQ(read.style, OffloadStyle::host_computes);
+  EXPECT_EQ(read.streamed_from_rows, 32);
+  EXPECT_FALSE(read.overlapped);
+  EXPECT_EQ(read.link_efficiency, 0.8);
+  EXPECT_NEAR(read.handover.value(), 15e-6, 1e-12);
+  EXPECT_EQ(read.storage_efficiency, 0.4);
+  EXPECT_EQ(read.host.bandwidth_efficiency, 0.7);
+  EXPECT_EQ(read.host.quantised_arithmetic, Arithmetic::int8);
+}
+
+TEST(EngineFile, SilenceOnOffloadMeansNone) {
+  EXPECT_EQ(parse_engine(valid().dump(), "mine.json").offload.style, OffloadStyle::none);
+  EXPECT_EQ(Engine{}.offload.style, OffloadStyle::fastest) << "the neutral engine is the bound of all";
+}
+
+TEST(EngineFile, OffloadIsChecked) {
+  EXPECT_THAT(error_of(with("/offload", offload("fastest"))), HasSubstr("offload.style.value"));
+  EXPECT_THAT(error_of(with("/offload", json::object())), HasSubstr("style"));
+  json habits = offload("streamed");
+  habits["link_efficiency"] = figure(0);
+  EXPECT_THAT(error_of(with("/offload", habits)), HasSubstr("above 0"));
+}
+
 } // namespace
 } // namespace tokenroof

@@ -2,6 +2,7 @@
 /// What is wrong with a deployment or a workload, field by field.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -195,6 +196,79 @@ inline void check_links(Checker& checker, const Deployment& deployment) {
   }
 }
 
+/// A count of layers that lie in host memory.
+inline void check_host_layers(Checker& checker, const char* field, Count count, Count layers) {
+  if (count < 0 || count > layers) {
+    checker.report(field, std::to_string(count), "must lie in 0.." + std::to_string(layers) + ", the network's layers");
+  }
+}
+
+[[nodiscard]] inline bool has_experts(const Network& network) {
+  return std::any_of(network.layers.begin(), network.layers.end(), [](const LayerRun& run) {
+    return run.block.feed_forward && std::holds_alternative<MixtureOfExperts>(*run.block.feed_forward);
+  });
+}
+
+/// What an engine cannot put into host memory, and devices that have no host beside themselves.
+inline void check_host_use(Checker& checker, const Deployment& deployment) {
+  const Device& device = deployment.cluster.device;
+  const Parallelism& parallelism = deployment.parallelism;
+  const OffloadStyle style = deployment.engine->offload.style;
+  if (shares_host_memory(device.device_class)) {
+    checker.report(
+        "offload", std::string(device.id.view()),
+        "has no host: its memory is that of its processor, and moving parts of a network within it gains nothing");
+  } else if (style == OffloadStyle::none) {
+    checker.report("offload", std::string(deployment.engine->id.view()), "keeps nothing in host memory");
+  } else if (style != OffloadStyle::streamed && device_count(parallelism) != parallelism.pipeline) {
+    checker.report("offload", std::to_string(device_count(parallelism)) + " devices",
+                   "one host computes for one replica: only pipeline stages go with that");
+  } else if (style == OffloadStyle::streamed && parallelism.pipeline > 1) {
+    checker.report("offload", std::to_string(parallelism.pipeline) + " stages",
+                   "streaming from host memory is modelled for one pipeline stage");
+  }
+  const Count left = layer_count(*deployment.network) - deployment.offload.host_layers;
+  if (left < parallelism.pipeline && parallelism.pipeline > 1) {
+    checker.report("offload.host_layers", std::to_string(deployment.offload.host_layers),
+                   "leaves fewer layers than pipeline stages");
+  }
+  if (deployment.offload.host_expert_layers > 0 && !has_experts(*deployment.network)) {
+    checker.report("offload.host_expert_layers", std::to_string(deployment.offload.host_expert_layers),
+                   "the network has no experts");
+  }
+}
+
+/// Mapped weights fill the memory that is left, so that its size must be known, and be of one device.
+inline void check_mapping(Checker& checker, const Deployment& deployment) {
+  const Cluster& cluster = deployment.cluster;
+  if (!shares_host_memory(cluster.device.device_class)) {
+    if (!uses_host(deployment.offload)) {
+      checker.report("offload.mapped", std::string(cluster.device.id.view()),
+                     "copies all weights into its own memory; only what lies in host memory can stay mapped");
+    } else if (!cluster.host || !cluster.host->memory) {
+      checker.report("host.memory", "not stated", "how much of a mapped file stays in memory depends on it; state it");
+    }
+  } else if (cluster.devices > 1) {
+    checker.report("offload.mapped", std::to_string(cluster.devices) + " devices",
+                   "mapping from storage is modelled for one device");
+  } else if (memory(cluster.device) == nullptr) {
+    checker.report("device.memory", "not stated", "how much of a mapped file stays in memory depends on it; state it");
+  }
+}
+
+inline void check_offload(Checker& checker, const Deployment& deployment) {
+  const Offload& offload = deployment.offload;
+  const Count layers = layer_count(*deployment.network);
+  check_host_layers(checker, "offload.host_layers", offload.host_layers, layers);
+  check_host_layers(checker, "offload.host_expert_layers", offload.host_expert_layers, layers);
+  if (uses_host(offload)) {
+    check_host_use(checker, deployment);
+  }
+  if (offload.mapped) {
+    check_mapping(checker, deployment);
+  }
+}
+
 } // namespace detail
 
 /// All faults of a deployment; empty when there are none. Does not throw.
@@ -219,6 +293,7 @@ inline void check_links(Checker& checker, const Deployment& deployment) {
   detail::Checker of_split;
   of_split.split(*deployment.network, deployment.parallelism);
   detail::check_links(of_split, deployment);
+  detail::check_offload(of_split, deployment);
   return std::move(of_split).issues();
 }
 

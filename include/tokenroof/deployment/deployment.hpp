@@ -28,6 +28,26 @@ struct Parallelism {
   return parallelism.tensor * parallelism.pipeline * parallelism.data;
 }
 
+/// What is kept outside the memory of the devices. The default keeps nothing there.
+struct Offload {
+  /// The first layers, whose weights lie in host memory; all of them: embeddings and head too.
+  Count host_layers = 0;
+  /// The first layers, whose routed experts alone lie in host memory (`--n-cpu-moe` of llama.cpp).
+  Count host_expert_layers = 0;
+  /// The KV cache and states of every layer lie in host memory.
+  bool host_cache = false;
+  /// Weights that the host, or a device that shares its memory, computes with are mapped from their file: what memory
+  /// does not hold is read again in every pass.
+  bool mapped = false;
+
+  friend bool operator==(const Offload&, const Offload&) = default;
+};
+
+/// Whether anything lies in host memory.
+[[nodiscard]] constexpr bool uses_host(const Offload& offload) {
+  return offload.host_layers > 0 || offload.host_expert_layers > 0 || offload.host_cache;
+}
+
 struct Deployment {
   Shared<Network> network{};
   Cluster cluster{};
@@ -36,6 +56,7 @@ struct Deployment {
   Format kv{};          ///< of the KV cache
   Format activations{}; ///< of everything between the matrices
   Parallelism parallelism{};
+  Offload offload{};
 
   friend bool operator==(const Deployment&, const Deployment&) = default;
 };

@@ -7,6 +7,7 @@
 
 #include "tokenroof/deployment/deployment.hpp"
 #include "tokenroof/network/tensors.hpp"
+#include "tokenroof/network/weight_scheme.hpp"
 
 namespace tokenroof {
 
@@ -95,6 +96,18 @@ struct StageLayers {
   const Count longer = layers % stages;
   const Count first = stage * base + std::min<Count>(stage, longer);
   return {first, base + (stage < longer ? 1 : 0)};
+}
+
+/// The layers of a run that lie among some layers; `count` is 0 where none does.
+[[nodiscard]] inline LayerSpan within(const LayerRun& run, const LayerSpan& span, const StageLayers& layers) {
+  const Count first = std::max(span.first, layers.first);
+  const Count last = std::min(span.first + span.count, layers.first + layers.count);
+  const bool attends = std::any_of(run.block.mixers.begin(), run.block.mixers.end(), [](const Mixer& mixer) {
+    return std::holds_alternative<GroupedQueryAttention>(mixer);
+  });
+  return {.first = first,
+          .count = std::max<Count>(last - first, 0),
+          .first_attention = span.first_attention + (attends ? first - span.first : 0)};
 }
 
 } // namespace tokenroof

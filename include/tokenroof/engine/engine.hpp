@@ -98,6 +98,40 @@ struct MemoryHabits {
   friend bool operator==(const MemoryHabits&, const MemoryHabits&) = default;
 };
 
+/// What an engine does with weights that it leaves in host memory.
+enum class OffloadStyle : std::uint8_t {
+  none,          ///< it leaves none there
+  host_computes, ///< the host's processor multiplies them where they lie
+  streamed,      ///< the device reads them over its link to the host in every pass
+  fastest,       ///< whichever of the two is faster, operator by operator: no engine, but the bound of all
+};
+
+inline constexpr std::array<std::string_view, 4> offload_style_names = {"none", "host_computes", "streamed", "fastest"};
+
+[[nodiscard]] constexpr std::string_view name(OffloadStyle style) {
+  return offload_style_names[static_cast<std::size_t>(style)];
+}
+
+/// How an engine runs what does not lie in the device's memory. The defaults are physics alone: a lower bound.
+struct OffloadHabits {
+  OffloadStyle style = OffloadStyle::fastest;
+  /// What the host's processor and its memory reach.
+  EngineConstants host{};
+  /// Passes of at least this many rows are computed on the device, their weights streamed, even where the host computes
+  /// the others. Zero: never.
+  double streamed_from_rows = 0;
+  /// Streaming goes on while the device computes; else it waits for each matrix.
+  bool overlapped = true;
+  /// Part of the link's bandwidth that streaming reaches, in (0, 1].
+  double link_efficiency = 1;
+  /// Fixed cost of each change from host to device or back within a pass.
+  Seconds handover{};
+  /// Part of the drive's sequential rate that page faults on a mapped file reach, in (0, 1].
+  double storage_efficiency = 1;
+
+  friend bool operator==(const OffloadHabits&, const OffloadHabits&) = default;
+};
+
 /// A named, versioned engine. The profile that fits a device best is chosen by `constants_for`.
 struct Engine {
   Id id = "roofline";
@@ -105,6 +139,7 @@ struct Engine {
   std::optional<ComputeUnitKind> unit{}; ///< which compute unit it runs on; none: whichever the device has, GPU first
   std::vector<EngineProfile> profiles{};
   MemoryHabits memory{};
+  OffloadHabits offload{};
 
   friend bool operator==(const Engine&, const Engine&) = default;
 };

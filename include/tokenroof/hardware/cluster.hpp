@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tokenroof/hardware/device.hpp"
+#include "tokenroof/hardware/host.hpp"
 
 namespace tokenroof {
 
@@ -16,6 +17,7 @@ struct Cluster {
   std::optional<std::int64_t> devices_per_node{}; ///< none: as many as the device's own link joins
   std::optional<Link> intra_node{};               ///< none: the device's scale-up link, else PCIe
   std::optional<Link> inter_node{};               ///< none: the device's network interface
+  std::optional<Host> host{};                     ///< of one node; none: unknown
 
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };

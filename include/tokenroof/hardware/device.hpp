@@ -47,6 +47,12 @@ inline constexpr std::array<std::string_view, 9> device_class_names = {"datacent
          device_class == DeviceClass::consumer_gpu;
 }
 
+/// Whether devices of a class have no memory but that of their host: a system on chip, or a processor by itself.
+[[nodiscard]] constexpr bool shares_host_memory(DeviceClass device_class) {
+  return device_class == DeviceClass::apple_mac || device_class == DeviceClass::unified_pc ||
+         device_class == DeviceClass::mobile || device_class == DeviceClass::cpu;
+}
+
 /// Which part of a device runs the network.
 enum class ComputeUnitKind : std::uint8_t { gpu, npu, cpu };
 

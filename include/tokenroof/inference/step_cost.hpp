@@ -30,7 +30,9 @@ struct StepCost {
   Seconds time{};
   Flops flops{};
   Bytes bytes{};
-  Seconds compute_at_peak{};
+  Flops device_flops{}; ///< those that the device does itself, not its host
+  Bytes device_bytes{};
+  Seconds compute_at_peak{}; ///< of the device's
 };
 
 /// The roof that an operator stands under at a context.
@@ -38,9 +40,9 @@ struct StepCost {
   const Seconds compute = compute_time(op, context);
   const Seconds memory = memory_time(op, context);
   if (op.floor > larger(compute, memory)) {
-    return Roof::link;
+    return op.floor_roof;
   }
-  return compute > memory ? Roof::compute : Roof::memory;
+  return compute > memory ? op.compute_roof : op.memory_roof;
 }
 
 /// Takes a step apart at a context.
@@ -60,7 +62,11 @@ struct StepCost {
                        .roof = binding_roof(op, context)};
     cost.flops += entry.flops;
     cost.bytes += entry.bytes;
-    cost.compute_at_peak += entry.compute_at_peak;
+    if (op.compute_roof == Roof::compute) {
+      cost.device_flops += entry.flops;
+      cost.device_bytes += entry.bytes;
+      cost.compute_at_peak += entry.compute_at_peak;
+    }
     cost.operators.push_back(entry);
   }
   return cost;

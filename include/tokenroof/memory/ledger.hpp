@@ -24,12 +24,13 @@ enum class LedgerItem : std::uint8_t {
   graphs,
   communication,
   context, ///< driver and libraries
+  staging, ///< weights on their way from host memory
   fragmentation,
 };
 
-inline constexpr std::array<std::string_view, 9> ledger_item_names = {"weights",       "kv_cache", "kv_padding",
-                                                                      "activations",   "logits",   "graphs",
-                                                                      "communication", "context",  "fragmentation"};
+inline constexpr std::array<std::string_view, 10> ledger_item_names = {
+    "weights", "kv_cache",      "kv_padding", "activations", "logits",
+    "graphs",  "communication", "context",    "staging",     "fragmentation"};
 
 [[nodiscard]] constexpr std::string_view name(LedgerItem item) {
   return ledger_item_names[static_cast<std::size_t>(item)];
@@ -135,7 +136,7 @@ namespace detail {
   const Network& network = *deployment.network;
   const MemoryHabits& habits = deployment.engine->memory;
   const Parallelism& parallelism = deployment.parallelism;
-  const StageLayers layers = stage_layers(layer_count(network), parallelism.pipeline, stage);
+  const StageLayers layers = device_cache_layers(deployment, stage);
   const auto sequences = static_cast<double>(batch_per_replica(workload.batch, parallelism));
   const auto cache = [&](Tokens block) {
     return sequence_bytes(network, deployment.kv, deployment.activations, final_context(workload), block,
@@ -156,6 +157,7 @@ namespace detail {
   ledger[LedgerItem::graphs] = habits.graphs;
   ledger[LedgerItem::communication] = device_count(parallelism) > 1 ? habits.communication : Bytes();
   ledger[LedgerItem::context] = habits.context;
+  ledger[LedgerItem::staging] = staging_bytes(deployment);
   ledger[LedgerItem::fragmentation] = peak(ledger) * habits.fragmentation;
   return ledger;
 }

@@ -116,6 +116,12 @@ static_assert(static_cast<std::size_t>(TensorRole::head_bias) + 1 == tensor_role
 /// Whether tensors of this role have one dimension; formats with blocks leave those alone.
 [[nodiscard]] constexpr bool is_vector(TensorRole role) { return role >= TensorRole::norm; }
 
+/// Whether a tensor belongs to the routed experts of a layer.
+[[nodiscard]] constexpr bool is_routed_expert(TensorRole role) {
+  return role == TensorRole::expert_gate || role == TensorRole::expert_up || role == TensorRole::expert_down ||
+         role == TensorRole::expert_bias;
+}
+
 /// `count` tensors of `rows` rows; a row is contiguous and as long as the input is wide.
 struct Tensor {
   TensorRole role = TensorRole::norm;

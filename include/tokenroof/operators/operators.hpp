@@ -46,9 +46,11 @@ enum class OperatorName : std::uint8_t {
   all_to_all,
   all_gather,
   pipeline_send,
+  host_handover, ///< activations to the host or back
+  page_in,       ///< mapped weights that memory did not hold
 };
 
-inline constexpr std::array<std::string_view, 30> operator_names = {"token_embedding",
+inline constexpr std::array<std::string_view, 32> operator_names = {"token_embedding",
                                                                     "embedding_projection",
                                                                     "normalisation",
                                                                     "rotary_embedding",
@@ -77,7 +79,9 @@ inline constexpr std::array<std::string_view, 30> operator_names = {"token_embed
                                                                     "all_reduce",
                                                                     "all_to_all",
                                                                     "all_gather",
-                                                                    "pipeline_send"};
+                                                                    "pipeline_send",
+                                                                    "host_handover",
+                                                                    "page_in"};
 
 [[nodiscard]] constexpr std::string_view name(OperatorName operator_name) {
   return operator_names[static_cast<std::size_t>(operator_name)];
@@ -167,7 +171,8 @@ struct CacheWrite {
   Bytes kv_per_token{};
 };
 
-enum class CollectiveKind : std::uint8_t { all_reduce, all_gather, all_to_all, send };
+/// `send`: between pipeline stages; `handover`: between a device and its host.
+enum class CollectiveKind : std::uint8_t { all_reduce, all_gather, all_to_all, send, handover };
 
 /// Communication among `ranks`: `bytes_per_row` is the payload of one row, before any algorithm's factor.
 struct Collective {
@@ -184,6 +189,8 @@ struct Operator {
   OperatorName name = OperatorName::normalisation;
   double repeats = 1;
   OperatorShape shape{};
+  bool weights_on_host = false; ///< what it multiplies with, or the layer it belongs to, lies in host memory
+  bool cache_on_host = false;   ///< the keys, values or state that it works on lie there
 };
 
 /// Expected number of distinct experts among `experts` that `rows` tokens with `active` uniform choices each touch:

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tokenroof/deployment/deployment.hpp"
+#include "tokenroof/deployment/residency.hpp"
 #include "tokenroof/deployment/sharding.hpp"
 #include "tokenroof/network/tensors.hpp"
 #include "tokenroof/network/weight_scheme.hpp"
@@ -56,36 +57,80 @@ public:
   }
 
 private:
-  void add(OperatorName name, OperatorShape shape) { program_.operators.push_back({name, repeats_, std::move(shape)}); }
+  void add(OperatorName name, OperatorShape shape) {
+    program_.operators.push_back({name, repeats_, std::move(shape), residence_.layer_on_host, false});
+  }
+
+  /// An operator that works on keys, values or a state.
+  void add_with_cache(OperatorName name, OperatorShape shape) {
+    add(name, std::move(shape));
+    program_.operators.back().cache_on_host = residence_.cache_on_host;
+  }
+
+  /// Equal layers that lie in one place.
+  struct Part {
+    const Block* block = nullptr;
+    LayerSpan span{};
+    Residence residence{};
+    bool lowered = false;
+  };
+
+  [[nodiscard]] std::vector<Part> parts() const {
+    std::vector<Part> parts;
+    parts.reserve(network_.layers.size() + 2);
+    for_each_run(network_, [&](const LayerRun& run, const LayerSpan& span) {
+      for_each_residence(deployment_, run, span, [&](const LayerSpan& part, const Residence& residence) {
+        parts.push_back({&run.block, part, residence});
+      });
+    });
+    return parts;
+  }
 
   /// Equal blocks become one set of operators wherever they stand: alternating layers would make two of every pair else.
   void layers() {
-    std::vector<LayerSpan> spans;
-    spans.reserve(network_.layers.size());
-    for_each_run(network_, [&](const LayerRun&, const LayerSpan& span) { spans.push_back(span); });
-    std::vector<bool> lowered(spans.size());
-    for (std::size_t first = 0; first < spans.size(); ++first) {
-      if (lowered[first]) {
+    std::vector<Part> all = parts();
+    for (Part& first : all) {
+      if (first.lowered) {
         continue;
       }
-      const Block& kind = network_.layers[first].block;
       spans_.clear();
       repeats_ = 0;
-      for (std::size_t run = first; run < spans.size(); ++run) {
-        if (run == first || (!lowered[run] && network_.layers[run].block == kind)) {
-          lowered[run] = true;
-          spans_.push_back(spans[run]);
-          repeats_ += static_cast<double>(spans[run].count);
+      for (Part& part : all) {
+        if (&part == &first || (!part.lowered && part.residence == first.residence && *part.block == *first.block)) {
+          part.lowered = true;
+          spans_.push_back(part.span);
+          repeats_ += static_cast<double>(part.span.count);
         }
       }
-      block(kind);
+      residence_ = first.residence;
+      block(*first.block);
     }
+    between_layers();
   }
 
   /// What lies outside the layers is there once.
   void outside_layers() {
     repeats_ = 1;
     spans_.assign(1, LayerSpan{});
+    residence_ = {.layer_on_host = outside_layers_on_host(deployment_)};
+  }
+
+  /// Rows that change between device and host so many times a layer, where the host computes.
+  void handover(double times, bool for_cache) {
+    if (deployment_.engine->offload.style == OffloadStyle::host_computes) {
+      program_.operators.push_back(
+          {OperatorName::host_handover, repeats_ * times,
+           Collective{.kind = CollectiveKind::handover, .bytes_per_row = hidden() * activation_bytes_, .ranks = 2},
+           !for_cache, for_cache});
+    }
+  }
+
+  /// The first layers on the host hand over to the others once.
+  void between_layers() {
+    outside_layers();
+    if (deployment_.offload.host_layers > 0 && !residence_.layer_on_host) {
+      handover(1, false);
+    }
   }
 
   /// One of `shards` equal parts of a matrix: bytes are the mean over the layers of its kind, where a scheme mixes
@@ -168,6 +213,9 @@ private:
   }
 
   void block(const Block& block) {
+    if (residence_.cache_on_host && !residence_.layer_on_host && !block.mixers.empty()) {
+      handover(2, true);
+    }
     normalise(block);
     for (const Mixer& mixer : block.mixers) {
       std::visit([&](const auto& kind) { this->mixer(kind); }, mixer);
@@ -214,14 +262,14 @@ private:
       elementwise(OperatorName::rotary_embedding, 2 * (heads + kv_heads) * head_dim);
     }
     const Bytes kv_per_token = Bytes::from_value(kv_heads * (head_dim + value_dim) * kv_bytes_);
-    add(OperatorName::kv_append, CacheWrite{kv_per_token});
-    add(OperatorName::attention, Attention{.heads = heads,
-                                           .score_dim = head_dim,
-                                           .value_dim = value_dim,
-                                           .kv_per_token = kv_per_token,
-                                           .query_elements = heads * (head_dim + value_dim),
-                                           .activation_bytes = activation_bytes_,
-                                           .window = attention.window.value_or(no_window)});
+    add_with_cache(OperatorName::kv_append, CacheWrite{kv_per_token});
+    add_with_cache(OperatorName::attention, Attention{.heads = heads,
+                                                      .score_dim = head_dim,
+                                                      .value_dim = value_dim,
+                                                      .kv_per_token = kv_per_token,
+                                                      .query_elements = heads * (head_dim + value_dim),
+                                                      .activation_bytes = activation_bytes_,
+                                                      .window = attention.window.value_or(no_window)});
     const double all_values = static_cast<double>(attention.heads) * value_dim;
     gemm(OperatorName::attention_output, place(TensorRole::attention_output, hidden(), all_values, tensor_),
          all_values / tensor_, hidden());
@@ -245,7 +293,7 @@ private:
     gemm(OperatorName::latent_query_up, place(query_role, all_heads * (nope + rope), query_inputs, tensor_),
          query_inputs, heads * (nope + rope));
     elementwise(OperatorName::rotary_embedding, 2 * (heads + 1) * rope);
-    add(OperatorName::kv_append, CacheWrite{Bytes::from_value((kv_rank + rope) * kv_bytes_)});
+    add_with_cache(OperatorName::kv_append, CacheWrite{Bytes::from_value((kv_rank + rope) * kv_bytes_)});
     latent_attention(heads, nope, rope, value, kv_rank,
                      together(place(TensorRole::latent_key_up, all_heads * kv_rank, nope, tensor_),
                               place(TensorRole::latent_value_up, all_heads * value, kv_rank, tensor_)));
@@ -274,7 +322,7 @@ private:
       attention.query_elements = heads * (nope + rope + value);
     }
     add(form_ == LatentForm::expanded ? OperatorName::latent_expand : OperatorName::latent_absorb, expansion);
-    add(OperatorName::attention, attention);
+    add_with_cache(OperatorName::attention, attention);
   }
 
   void mixer(const StateSpace& mixer) {
@@ -317,12 +365,12 @@ private:
   /// inputs in the activations' format.
   void scan(double flops, double state_elements, double channels, double taps, double elements) {
     const double inputs = (taps - 1) * channels;
-    add(OperatorName::scan,
-        Scan{.flops_per_token = (flops + 2 * taps * channels) / tensor_,
-             .state = Bytes::from_value((state_elements * 4 + inputs * activation_bytes_) / tensor_),
-             .weights = place(TensorRole::convolution, channels, taps, tensor_).bytes,
-             .elements_per_token = elements / tensor_,
-             .activation_bytes = activation_bytes_});
+    add_with_cache(OperatorName::scan,
+                   Scan{.flops_per_token = (flops + 2 * taps * channels) / tensor_,
+                        .state = Bytes::from_value((state_elements * 4 + inputs * activation_bytes_) / tensor_),
+                        .weights = place(TensorRole::convolution, channels, taps, tensor_).bytes,
+                        .elements_per_token = elements / tensor_,
+                        .activation_bytes = activation_bytes_});
   }
 
   void feed_forward(const DenseFeedForward& dense) {
@@ -369,8 +417,13 @@ private:
                    .weights = up.bytes + Bytes::from_value(bias * branches * width),
                    .weight_format = up.format,
                    .activation_bytes = activation_bytes_};
+    const Residence of_layer = residence_;
+    if (residence_.experts_on_host && !residence_.layer_on_host) {
+      handover(2, false);
+    }
     const double rows_here = routed.active * replicas / routed.ranks; // per row of this replica
     exchange(moe);
+    residence_.layer_on_host = residence_.experts_on_host;
     elementwise(OperatorName::expert_dispatch, (2 * rows_here + 2) * hidden());
     add(OperatorName::expert_up, routed);
     elementwise(OperatorName::expert_activation, rows_here * (branches + 1) * width);
@@ -379,6 +432,7 @@ private:
     routed.weights = down.bytes + Bytes::from_value(bias * hidden());
     routed.weight_format = down.format;
     add(OperatorName::expert_down, routed);
+    residence_ = of_layer;
     exchange(moe);
   }
 
@@ -460,6 +514,7 @@ private:
   SchemeFacts facts_;
   double repeats_ = 1;
   std::vector<LayerSpan> spans_{};
+  Residence residence_{};
   Program program_{};
 };
 

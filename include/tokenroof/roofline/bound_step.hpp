@@ -14,9 +14,19 @@
 namespace tokenroof {
 
 /// Which limit binds an operator's time.
-enum class Roof : std::uint8_t { compute, memory, link, fixed };
+enum class Roof : std::uint8_t {
+  compute,
+  memory,
+  link,
+  fixed,
+  host_compute,
+  host_memory,
+  host_link, ///< between a device and its host
+  storage,
+};
 
-inline constexpr std::array<std::string_view, 4> roof_names = {"compute", "memory", "link", "fixed"};
+inline constexpr std::array<std::string_view, 8> roof_names = {"compute",      "memory",      "link",      "fixed",
+                                                               "host_compute", "host_memory", "host_link", "storage"};
 
 [[nodiscard]] constexpr std::string_view name(Roof roof) { return roof_names[static_cast<std::size_t>(roof)]; }
 
@@ -34,6 +44,9 @@ struct BoundOperator {
   SecondsPerByte per_byte{};
   Seconds floor{}; ///< what it takes beyond its roofs (a collective's whole time)
   OperatorName name = OperatorName::normalisation;
+  Roof compute_roof = Roof::compute; ///< whose roofs these are: the device's, or what it borrows from its host
+  Roof memory_roof = Roof::memory;
+  Roof floor_roof = Roof::link;
   float repeats = 1;
 };
 
@@ -65,6 +78,18 @@ struct BoundOperator {
   return op.flops_per_context.value() > 0 || op.bytes_per_context.value() > 0;
 }
 
+/// Rates that a pass needs and nobody states. What they would price counts as 0, so that its time means nothing.
+struct UnknownRates {
+  bool compute = false;
+  bool bandwidth = false;
+  bool host_compute = false;
+  bool host_bandwidth = false;
+  bool host_link = false;
+  bool storage = false;
+
+  friend bool operator==(const UnknownRates&, const UnknownRates&) = default;
+};
+
 /// A forward pass with batch, new tokens and all rates resolved. `contextual` operators come first.
 struct BoundStep {
   StepShape shape{};
@@ -72,8 +97,7 @@ struct BoundStep {
   std::size_t contextual = 0; ///< how many of the operators depend on the context
   Seconds overhead{};         ///< fixed costs of layers, step and sequences
   Seconds constant{};         ///< overhead and the operators that do not depend on the context
-  bool compute_known = true;  ///< false: some operator's arithmetic has no rate on this unit, its compute counts as 0
-  bool bandwidth_known = true;
+  UnknownRates unknown{};
 
   /// Seconds of the pass when each sequence has `context` tokens cached. No allocation.
   [[nodiscard]] Seconds time(Tokens context) const {

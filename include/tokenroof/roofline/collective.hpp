@@ -13,7 +13,7 @@ namespace tokenroof {
 /// costing `latency`. The faster of the usual algorithms is taken:
 ///
 ///     all-reduce   one-shot  a + (n-1) V/B        two-shot  2a + 2 (n-1)/n V/B
-///     all-gather   a + (n-1)/n V/B                all-to-all  a + (n-1)/n V/B        send  a + V/B
+///     all-gather   a + (n-1)/n V/B                all-to-all  a + (n-1)/n V/B        send, hand-over  a + V/B
 ///
 /// @cite patarasuk2009 (two-shot is bandwidth-optimal for point-to-point links; in-network reduction is not modelled).
 [[nodiscard]] constexpr Seconds collective_time(CollectiveKind kind, Bytes payload, std::int64_t ranks,
@@ -27,6 +27,7 @@ namespace tokenroof {
   case CollectiveKind::all_to_all:
     return latency + transfer * ((n - 1) / n);
   case CollectiveKind::send:
+  case CollectiveKind::handover:
     return latency + transfer;
   }
   return transfer;

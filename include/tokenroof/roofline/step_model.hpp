@@ -23,6 +23,16 @@ struct ComputeCost {
   double utilisation = 1;    ///< part of the dense peak that is reached
 };
 
+/// What becomes of operators whose weights or cache lie in host memory.
+struct HostSide {
+  OffloadHabits habits{};
+  std::vector<ComputeCost> compute{}; ///< on the host's processor, one an operator
+  SecondsPerByte per_byte{};          ///< its processor reading its memory; absent where the bandwidth is unknown
+  SecondsPerByte per_kv_byte{};
+  SecondsPerByte per_streamed_byte{}; ///< over the link to the device, or from memory that the ranks share
+  std::optional<Bandwidth> link{};    ///< to the device, efficiency included
+};
+
 /// What a device under an engine does for each operator of a program.
 struct StepModel {
   Program program{};
@@ -33,6 +43,7 @@ struct StepModel {
   std::optional<Bandwidth> link{};       ///< among tensor and expert ranks, efficiency included
   std::optional<Bandwidth> stage_link{}; ///< between pipeline stages
   double tensor_doublings = 0;           ///< log2 of the tensor-parallel degree
+  std::optional<HostSide> host{};        ///< where anything lies in host memory
 
   /// Resolves batch and new tokens; a single new token is a decode step, more are prefill.
   [[nodiscard]] BoundStep at(std::int64_t sequences, Tokens new_tokens) const;
@@ -94,6 +105,34 @@ namespace detail {
   return of_memory ? std::optional(smaller(*unit->bandwidth, *of_memory)) : unit->bandwidth;
 }
 
+namespace detail {
+
+/// Ranks that draw on one host's memory at once.
+[[nodiscard]] inline double ranks_at_once(const Deployment& deployment) {
+  return static_cast<double>(deployment.parallelism.tensor * deployment.parallelism.data);
+}
+
+[[nodiscard]] inline HostSide bind_host(const Program& program, const Deployment& deployment) {
+  HostSide side{.habits = deployment.engine->offload};
+  const Host host = deployment.cluster.host.value_or(Host{});
+  const EngineConstants& constants = side.habits.host;
+  side.compute.reserve(program.operators.size());
+  for (const Operator& op : program.operators) {
+    side.compute.push_back(compute_cost(op, deployment, constants, host.unit ? &*host.unit : nullptr));
+  }
+  side.per_byte = reciprocal(host.bandwidth, constants.bandwidth_efficiency);
+  side.per_kv_byte = reciprocal(host.bandwidth, constants.kv_bandwidth_efficiency);
+  if (const std::optional<Link>& link = deployment.cluster.device.pcie) {
+    side.link = link->bandwidth * side.habits.link_efficiency;
+    side.per_streamed_byte = larger(1.0 / *side.link, side.per_byte * ranks_at_once(deployment));
+  } else {
+    side.per_streamed_byte = absent<SecondsPerByte>();
+  }
+  return side;
+}
+
+} // namespace detail
+
 /// Attaches a device's rates and an engine's constants to a program.
 [[nodiscard]] inline StepModel bind(Program program, const Deployment& deployment) {
   const Engine& engine = *deployment.engine;
@@ -118,6 +157,9 @@ namespace detail {
         detail::effective_link(deployment.cluster, parallelism.tensor * parallelism.pipeline, model.constants);
   }
   model.tensor_doublings = std::log2(static_cast<double>(parallelism.tensor));
+  if (uses_host(deployment.offload)) {
+    model.host = detail::bind_host(program, deployment);
+  }
   model.program = std::move(program);
   return model;
 }
@@ -136,6 +178,9 @@ namespace detail {
 
 [[nodiscard]] inline Seconds communication_time(const StepModel& model, const Collective& collective,
                                                 const StepShape& step) {
+  if (collective.kind == CollectiveKind::handover) {
+    return {}; // the host's side prices it
+  }
   const std::optional<Bandwidth>& link = collective.kind == CollectiveKind::send ? model.stage_link : model.link;
   if (!link) {
     return absent<Seconds>();
@@ -176,12 +221,117 @@ namespace detail {
   return result;
 }
 
+/// The operator on the host's processor, which reads the host's memory.
+[[nodiscard]] inline BoundOperator computed_on_host(const StepModel& model, std::size_t index, const StepShape& step,
+                                                    BoundOperator op) {
+  const HostSide& host = *model.host;
+  const bool attention = std::holds_alternative<Attention>(model.program.operators[index].shape);
+  op.per_flop = host.compute[index].per_flop;
+  op.utilisation = host.compute[index].utilisation;
+  op.per_byte = attention ? host.per_kv_byte : host.per_byte;
+  if (attention) {
+    const double slowdown = attention_slowdown(host.habits.host, step);
+    op.per_flop *= slowdown;
+    op.utilisation /= slowdown;
+  }
+  op.compute_roof = Roof::host_compute;
+  op.memory_roof = Roof::host_memory;
+  return op;
+}
+
+/// The operator on the device, with what lies in host memory coming over the link.
+[[nodiscard]] inline BoundOperator streamed(const StepModel& model, std::size_t index, const StepShape& step,
+                                            BoundOperator op) {
+  const Operator& source = model.program.operators[index];
+  const SecondsPerByte per_streamed = model.host->per_streamed_byte;
+  if (source.cache_on_host) {
+    op.per_byte = model.host->habits.overlapped ? per_streamed : op.per_byte + per_streamed;
+    op.memory_roof = Roof::host_link;
+    return op;
+  }
+  const Seconds link = work(source, step).weights * source.repeats * per_streamed;
+  op.floor_roof = Roof::host_link;
+  if (!model.host->habits.overlapped || is_contextual(op)) {
+    op.floor += link;
+  } else if (op.bytes.value() > 0) {
+    // Mean price of a byte: weights over the link while activations go through the device's memory.
+    const Seconds memory = (op.bytes - work(source, step).weights * source.repeats) * op.per_byte;
+    op.memory_roof = link > memory ? Roof::host_link : Roof::memory;
+    op.per_byte = (link + memory) / op.bytes;
+  }
+  return op;
+}
+
+/// Of two ways to run an operator the faster; where context decides, the one that a longer context costs less.
+[[nodiscard]] inline const BoundOperator& faster(const BoundOperator& a, const BoundOperator& b) {
+  const Tokens long_context = Tokens::from_value(1e6);
+  const Tokens context = is_contextual(a) ? long_context : Tokens();
+  return time(a, context) <= time(b, context) ? a : b;
+}
+
+/// Whether the host's processor takes an operator in such a pass. Engines that stream large batches stream weights alone.
+[[nodiscard]] inline bool host_computes(const OffloadHabits& habits, const Operator& op, const StepShape& step) {
+  const bool large = habits.streamed_from_rows > 0 && step.rows() >= habits.streamed_from_rows;
+  return habits.style == OffloadStyle::host_computes && (op.cache_on_host || !large);
+}
+
+[[nodiscard]] inline BoundOperator handed_over(const StepModel& model, const Operator& op, const StepShape& step,
+                                               BoundOperator bound) {
+  const HostSide& host = *model.host;
+  if (host_computes(host.habits, op, step)) {
+    const Collective& collective = std::get<Collective>(op.shape);
+    bound.floor_roof = Roof::host_link;
+    bound.floor = !host.link ? absent<Seconds>()
+                             : collective_time(collective.kind, payload(collective, step), collective.ranks, *host.link,
+                                               host.habits.handover) *
+                                   op.repeats;
+  }
+  return bound;
+}
+
+/// Runs an operator where its engine does when some of what it needs lies in host memory.
+[[nodiscard]] inline BoundOperator with_host(const StepModel& model, std::size_t index, const StepShape& step,
+                                             const BoundOperator& on_device) {
+  const Operator& op = model.program.operators[index];
+  if (op.name == OperatorName::host_handover) {
+    return handed_over(model, op, step, on_device);
+  }
+  if (host_computes(model.host->habits, op, step)) {
+    return computed_on_host(model, index, step, on_device);
+  }
+  const BoundOperator over_link = streamed(model, index, step, on_device);
+  if (model.host->habits.style != OffloadStyle::fastest) {
+    return over_link;
+  }
+  const BoundOperator on_host = computed_on_host(model, index, step, on_device);
+  const bool host_can = is_present(on_host.per_flop) || step.rows() <= 1;
+  return host_can ? faster(on_host, over_link) : over_link;
+}
+
+/// Puts zero in place of an unknown compute rate and notes whose it is.
+inline void note_unknown_compute(BoundOperator& op, UnknownRates& unknown) {
+  if (!is_present(op.per_flop)) {
+    (op.compute_roof == Roof::host_compute ? unknown.host_compute : unknown.compute) = true;
+    op.per_flop = {};
+  }
+}
+
+/// The same for what an operator draws from host memory.
+inline void note_unknown_host(BoundOperator& op, const HostSide& host, UnknownRates& unknown) {
+  if (!is_present(op.per_byte) || !is_present(op.floor)) {
+    unknown.host_bandwidth = unknown.host_bandwidth || !is_present(host.per_byte);
+    unknown.host_link = unknown.host_link || !host.link;
+    op.per_byte = {};
+    op.floor = {};
+  }
+}
+
 } // namespace detail
 
 inline BoundStep StepModel::at(std::int64_t sequences, Tokens new_tokens) const {
   BoundStep step;
   step.shape = {static_cast<double>(sequences), new_tokens.value()};
-  step.bandwidth_known = is_present(per_byte);
+  step.unknown.bandwidth = !is_present(per_byte);
   step.overhead = detail::fixed_cost(*this, step.shape.sequences, new_tokens <= Tokens::from_value(1));
   step.constant = step.overhead;
   step.operators.reserve(program.operators.size());
@@ -189,10 +339,11 @@ inline BoundStep StepModel::at(std::int64_t sequences, Tokens new_tokens) const 
   independent.reserve(program.operators.size());
   for (std::size_t i = 0; i < program.operators.size(); ++i) {
     BoundOperator op = detail::bound(*this, i, step.shape);
-    if (!is_present(op.per_flop)) {
-      step.compute_known = false;
-      op.per_flop = {};
+    if (program.operators[i].weights_on_host || program.operators[i].cache_on_host) {
+      op = detail::with_host(*this, i, step.shape, op);
+      detail::note_unknown_host(op, *host, step.unknown);
     }
+    detail::note_unknown_compute(op, step.unknown);
     if (is_contextual(op)) {
       step.operators.push_back(op);
     } else {

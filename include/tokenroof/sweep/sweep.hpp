@@ -59,7 +59,9 @@ void sweep(const Deployment& deployment, const SweepAxes& axes, Sink&& sink) {
       for (const Tokens& depth : axes.context_depth) {
         for (const Tokens& output : axes.output) {
           const Workload workload{.batch = batch, .prompt = prompt, .output = output, .context_depth = depth};
-          sink(workload, predict(phases, deployment, workload));
+          sink(workload, deployment.offload.mapped
+                             ? predict(bind_phases(models, deployment, workload), deployment, workload)
+                             : predict(phases, deployment, workload));
         }
       }
     }

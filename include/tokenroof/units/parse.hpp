@@ -84,4 +84,25 @@ inline constexpr std::array<SizeUnit, 14> size_units = {{{"", 1073741824.0},
   return std::nullopt;
 }
 
+/// The bandwidth that a text such as "83GB/s", "1.2 TBps" or "50" means; nothing if it means none. A number without a
+/// unit is in GB/s, as bandwidths are published.
+[[nodiscard]] constexpr std::optional<Bandwidth> parse_bandwidth(std::string_view text) {
+  const auto per_second = [](const std::optional<Bytes>& bytes) {
+    return bytes ? std::optional(*bytes / Seconds::from_value(1)) : std::nullopt;
+  };
+  if (!text.empty() && (detail::is_digit(text.back()) || text.back() == '.')) {
+    const std::optional<Bytes> in_gibibytes = parse_bytes(text);
+    return per_second(in_gibibytes ? std::optional(*in_gibibytes * (1e9 / 0x1p30)) : std::nullopt);
+  }
+  if (text.size() < 3 || detail::lower_case(text.back()) != 's') {
+    return std::nullopt;
+  }
+  const char before = detail::lower_case(text[text.size() - 2]);
+  if (before != '/' && before != 'p') {
+    return std::nullopt;
+  }
+  const std::string_view size = text.substr(0, text.size() - 2);
+  return size.empty() || detail::is_digit(size.back()) ? std::nullopt : per_second(parse_bytes(size));
+}
+
 } // namespace tokenroof
