@@ -62,7 +62,7 @@ namespace detail {
   if (!shares_host_memory(cluster.device.device_class)) {
     return resident_part(on_host.weights, on_host.kv_cache, *cluster.host->memory);
   }
-  const Bytes weights = on_device[LedgerItem::weights];
+  const Bytes& weights = on_device[LedgerItem::weights];
   return resident_part(weights, peak(on_device) - weights, memory_budget(*deployment.engine, *memory(cluster.device)));
 }
 
