@@ -166,7 +166,7 @@ inline void add_page_ins(BoundPhases& phases, const StepModels& models, const De
 [[nodiscard]] inline BoundPhases bind_phases(const StepModels& models, const Deployment& deployment,
                                              const Workload& workload) {
   const std::int64_t sequences = batch_per_replica(workload.batch, deployment.parallelism);
-  const Tokens limit = deployment.engine->memory.batched_tokens;
+  const Tokens limit = batched_tokens(deployment);
   BoundPhases phases{.prefill = bind_prefill(models.prefill(), sequences, workload.prompt, limit),
                      .decode = models.decode.at(sequences, Tokens::from_value(1))};
   if (deployment.offload.mapped) {
@@ -183,7 +183,7 @@ inline void decide_fit(Prediction& prediction, const Deployment& deployment) {
   const Device& device = deployment.cluster.device;
   const Bytes peak = prediction.peak_memory.value;
   if (const MemoryVariant* variant = memory(device)) {
-    prediction.memory_budget = memory_budget(*deployment.engine, *variant);
+    prediction.memory_budget = memory_budget(deployment, prediction.ledger, *variant);
     prediction.fits = peak <= prediction.memory_budget;
     prediction.shortfall = larger(peak - prediction.memory_budget, Bytes());
     return;
@@ -193,7 +193,7 @@ inline void decide_fit(Prediction& prediction, const Deployment& deployment) {
   Bytes largest;
   for (std::size_t i = 0; i < device.memory_variant_count; ++i) {
     const MemoryVariant& variant = device.memory_variants[i];
-    const Bytes budget = memory_budget(*deployment.engine, variant);
+    const Bytes budget = memory_budget(deployment, prediction.ledger, variant);
     fitting += peak <= budget ? 1U : 0U;
     largest = larger(largest, budget);
     sizes +=

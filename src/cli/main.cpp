@@ -62,6 +62,17 @@ void add_deployment(CLI::App& command, DeploymentOptions& options) {
       ->type_name("ID|FILE")
       ->capture_default_str()
       ->group("Device");
+  const auto add_limit = [&](const char* name, auto& value, const char* text) {
+    return command.add_option(name, value, text)->group("Engine's limits (default: its own)");
+  };
+  add_limit("--batch-tokens", options.batch_tokens, "most tokens in one pass")
+      ->check(check_whole_number, "")
+      ->type_name("N");
+  add_limit("--max-sequences", options.most_sequences, "most sequences served at once")
+      ->check(check_whole_number, "")
+      ->type_name("N");
+  add_limit("--memory-fraction", options.memory_fraction, "part of the usable memory to fill, above 0, at most 1")
+      ->type_name("X");
   const auto add_number = [&](const char* name, auto& value, const char* text) {
     command.add_option(name, value, text)->check(check_whole_number, "")->type_name("N")->group("Split");
   };

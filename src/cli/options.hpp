@@ -30,6 +30,9 @@ struct DeploymentOptions {
   std::int64_t host_experts = 0;
   bool cache_on_host = false;
   bool map_from_storage = false;
+  std::optional<std::int64_t> batch_tokens{};
+  std::optional<std::int64_t> most_sequences{};
+  std::optional<double> memory_fraction{};
 };
 
 struct PredictOptions {

@@ -148,6 +148,10 @@ ResolvedDeployment resolve(const DeploymentOptions& options) {
   deployment.engine = find_engine(options.engine, deployment.cluster.device);
   deployment.parallelism = {
       .tensor = options.tensor, .pipeline = options.pipeline, .data = options.data, .expert = options.expert};
+  deployment.settings = {.most_sequences = options.most_sequences, .memory_fraction = options.memory_fraction};
+  if (options.batch_tokens) {
+    deployment.settings.batched_tokens = Tokens::from_value(static_cast<double>(*options.batch_tokens));
+  }
   deployment.cluster.devices = device_total(options, deployment.parallelism);
   deployment.cluster.host = find_host(options);
   deployment.offload = offload_of(options, *deployment.network);

@@ -90,12 +90,23 @@ constexpr std::array<Field<C>, 14> constant_fields = {{
 }};
 
 using M = MemoryHabits;
-constexpr std::array<Field<M>, 7> memory_fields = {{
+constexpr std::array<Field<M>, 18> memory_fields = {{
     {"memory_fraction", Range::efficiency, [](M& m, double x) { m.memory_fraction = x; }},
     {"kv_block_tokens", Range::whole, [](M& m, double x) { m.kv_block = tokens(x); }},
     {"batched_tokens", Range::whole, [](M& m, double x) { m.batched_tokens = tokens(x); }},
+    {"most_sequences", Range::whole, [](M& m, double x) { m.most_sequences = static_cast<std::int64_t>(x); }},
+    {"hidden_vectors", Range::cost, [](M& m, double x) { m.hidden_vectors = x; }},
+    {"feed_forward_vectors", Range::whole, [](M& m, double x) { m.feed_forward_vectors = x; }},
+    {"activation_element_bytes", Range::whole, [](M& m, double x) { m.activation_element_bytes = x; }},
+    {"hidden_vectors_while_sampling", Range::cost, [](M& m, double x) { m.hidden_vectors_while_sampling = x; }},
+    {"logit_bytes", Range::cost, [](M& m, double x) { m.logit_bytes = x; }},
+    {"workspace_MiB", Range::cost, [](M& m, double x) { m.workspace = mebibytes(x); }},
     {"context_MiB", Range::cost, [](M& m, double x) { m.context = mebibytes(x); }},
+    {"context_before_MiB", Range::cost, [](M& m, double x) { m.context_before = mebibytes(x); }},
     {"graphs_MiB", Range::cost, [](M& m, double x) { m.graphs = mebibytes(x); }},
+    {"graphs_per_layer_MiB", Range::cost, [](M& m, double x) { m.graphs_per_layer = mebibytes(x); }},
+    {"graphs_per_channel_MiB", Range::cost, [](M& m, double x) { m.graphs_per_channel = mebibytes(x); }},
+    {"graphs_of_experts_MiB", Range::cost, [](M& m, double x) { m.graphs_of_experts = mebibytes(x); }},
     {"communication_MiB", Range::cost, [](M& m, double x) { m.communication = mebibytes(x); }},
     {"fragmentation", Range::share, [](M& m, double x) { m.fragmentation = x; }},
 }};
@@ -106,6 +117,19 @@ constexpr std::array<Field<O>, 4> offload_fields = {{
     {"link_efficiency", Range::efficiency, [](O& o, double x) { o.link_efficiency = x; }},
     {"handover_us", Range::cost, [](O& o, double x) { o.handover = microseconds(x); }},
     {"storage_efficiency", Range::efficiency, [](O& o, double x) { o.storage_efficiency = x; }},
+}};
+
+struct Truth {
+  std::string_view key;
+  bool MemoryHabits::*member = nullptr;
+};
+
+constexpr std::array<Truth, 5> memory_truths = {{
+    {"reserves_for_largest_pass", &M::reserves_for_largest_pass},
+    {"attention_scores", &M::attention_scores},
+    {"expert_workspace_stays", &M::expert_workspace_stays},
+    {"logits_for_every_row", &M::logits_for_every_row},
+    {"graphs_outside_fraction", &M::graphs_outside_fraction},
 }};
 
 template <typename Target, std::size_t Count>
@@ -158,13 +182,17 @@ double number_of(const JsonObject& object, std::string_view key, Range range) {
   return value;
 }
 
+std::size_t choice_of(const JsonObject& object, std::string_view key, std::span<const std::string_view> names) {
+  const JsonObject figure = member(object, key, figure_keys);
+  check_origin(figure);
+  return figure.one_of("value", names);
+}
+
 std::optional<Arithmetic> arithmetic_of(const JsonObject& object, std::string_view key) {
   if (object.find(key) == nullptr) {
     return std::nullopt;
   }
-  const JsonObject figure = member(object, key, figure_keys);
-  check_origin(figure);
-  return static_cast<Arithmetic>(figure.one_of("value", arithmetic_names));
+  return static_cast<Arithmetic>(choice_of(object, key, arithmetic_names));
 }
 
 bool truth_of(const JsonObject& object, std::string_view key) {
@@ -213,11 +241,19 @@ MemoryHabits memory_habits(const JsonObject& engine) {
   if (engine.find("memory") == nullptr) {
     return habits;
   }
-  const std::vector<std::string_view> known = keys_of(memory_fields, {"logits_for_every_row"});
+  std::vector<std::string_view> known = keys_of(memory_fields, {"cache_layout"});
+  for (const Truth& truth : memory_truths) {
+    known.push_back(truth.key);
+  }
   const JsonObject object = member(engine, "memory", known);
   set_stated(object, memory_fields, habits);
-  if (object.find("logits_for_every_row") != nullptr) {
-    habits.logits_for_every_row = truth_of(object, "logits_for_every_row");
+  for (const Truth& truth : memory_truths) {
+    if (object.find(truth.key) != nullptr) {
+      habits.*truth.member = truth_of(object, truth.key);
+    }
+  }
+  if (object.find("cache_layout") != nullptr) {
+    habits.cache_layout = static_cast<CacheLayout>(choice_of(object, "cache_layout", cache_layout_names));
   }
   return habits;
 }

@@ -127,6 +127,18 @@ public:
     }
   }
 
+  void settings(const EngineSettings& settings) {
+    if (settings.batched_tokens) {
+      tokens("batched_tokens", *settings.batched_tokens, 1);
+    }
+    if (settings.most_sequences) {
+      range("most_sequences", *settings.most_sequences, most_sequences);
+    }
+    if (settings.memory_fraction && !(*settings.memory_fraction > 0 && *settings.memory_fraction <= 1)) {
+      report("memory_fraction", std::to_string(*settings.memory_fraction), "must be above 0 and at most 1");
+    }
+  }
+
   void split(const Network& network, const Parallelism& parallelism) {
     if (parallelism.pipeline > layer_count(network)) {
       report("pipeline_parallel", std::to_string(parallelism.pipeline),
@@ -285,6 +297,7 @@ inline void check_offload(Checker& checker, const Deployment& deployment) {
   }
   checker.network(*deployment.network);
   checker.parallelism(deployment.parallelism, deployment.cluster.devices);
+  checker.settings(deployment.settings);
   detail::check_unit(checker, *deployment.engine, deployment.cluster.device);
   std::vector<Issue> issues = std::move(checker).issues();
   if (!issues.empty()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "tokenroof/engine/engine.hpp"
 #include "tokenroof/hardware/cluster.hpp"
@@ -48,6 +49,15 @@ struct Offload {
   return offload.host_layers > 0 || offload.host_expert_layers > 0 || offload.host_cache;
 }
 
+/// Limits given to an engine at its start; what is not stated is the engine's habit.
+struct EngineSettings {
+  std::optional<Tokens> batched_tokens{};       ///< most tokens in one pass
+  std::optional<std::int64_t> most_sequences{}; ///< most sequences served at once
+  std::optional<double> memory_fraction{};      ///< part of the usable memory to fill, in (0, 1]
+
+  friend bool operator==(const EngineSettings&, const EngineSettings&) = default;
+};
+
 struct Deployment {
   Shared<Network> network{};
   Cluster cluster{};
@@ -57,8 +67,24 @@ struct Deployment {
   Format activations{}; ///< of everything between the matrices
   Parallelism parallelism{};
   Offload offload{};
+  EngineSettings settings{};
 
   friend bool operator==(const Deployment&, const Deployment&) = default;
 };
+
+/// Most tokens in one pass, as set or as is the engine's habit; zero: no limit.
+[[nodiscard]] inline Tokens batched_tokens(const Deployment& deployment) {
+  return deployment.settings.batched_tokens.value_or(deployment.engine->memory.batched_tokens);
+}
+
+/// Most sequences served at once, as set or as is the engine's habit; zero: no limit.
+[[nodiscard]] inline std::int64_t most_sequences_at_once(const Deployment& deployment) {
+  return deployment.settings.most_sequences.value_or(deployment.engine->memory.most_sequences);
+}
+
+/// Part of the usable memory that the engine fills.
+[[nodiscard]] inline double memory_fraction(const Deployment& deployment) {
+  return deployment.settings.memory_fraction.value_or(deployment.engine->memory.memory_fraction);
+}
 
 } // namespace tokenroof

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenroof/engine/memory_habits.hpp"
 #include "tokenroof/hardware/device.hpp"
 #include "tokenroof/inline_string.hpp"
 #include "tokenroof/precision/arithmetic.hpp"
@@ -74,28 +75,6 @@ struct EngineProfile {
   EngineConstants constants{};
 
   friend bool operator==(const EngineProfile&, const EngineProfile&) = default;
-};
-
-/// What an engine allocates beside weights and the ideal KV cache, per device. The defaults allocate nothing.
-struct MemoryHabits {
-  /// Part of the device's usable memory that the engine will fill, in (0, 1].
-  double memory_fraction = 1;
-  /// The KV cache grows in blocks of this many tokens.
-  Tokens kv_block = Tokens::from_value(1);
-  /// Most tokens in one forward pass; longer prompts are processed in chunks. Zero: no limit.
-  Tokens batched_tokens{};
-  /// Logits are kept in 32 bits for every row of a pass, not only for each sequence's last.
-  bool logits_for_every_row = false;
-  /// Driver context and libraries.
-  Bytes context{};
-  /// Captured graphs.
-  Bytes graphs{};
-  /// Buffers for collectives, when there is more than one rank.
-  Bytes communication{};
-  /// Allocator slack as part of weights, cache and activations.
-  double fragmentation = 0;
-
-  friend bool operator==(const MemoryHabits&, const MemoryHabits&) = default;
 };
 
 /// What an engine does with weights that it leaves in host memory.

@@ -43,8 +43,7 @@ namespace detail {
   const Parallelism& parallelism = deployment.parallelism;
   const auto sequences = static_cast<double>(batch_per_replica(workload.batch, parallelism) * parallelism.data);
   const Bytes of_a_sequence =
-      sequence_bytes(*deployment.network, deployment.kv, deployment.activations, final_context(workload),
-                     deployment.engine->memory.kv_block, parallelism.tensor, detail::host_cache_layers(deployment));
+      allocated_sequence_bytes(deployment, final_context(workload), detail::host_cache_layers(deployment));
   return {.weights = host_weight_bytes(deployment),
           .kv_cache = of_a_sequence * (sequences * static_cast<double>(parallelism.tensor))};
 }
@@ -63,7 +62,7 @@ namespace detail {
     return resident_part(on_host.weights, on_host.kv_cache, *cluster.host->memory);
   }
   const Bytes& weights = on_device[LedgerItem::weights];
-  return resident_part(weights, peak(on_device) - weights, memory_budget(*deployment.engine, *memory(cluster.device)));
+  return resident_part(weights, peak(on_device) - weights, memory_budget(deployment, on_device, *memory(cluster.device)));
 }
 
 } // namespace tokenroof

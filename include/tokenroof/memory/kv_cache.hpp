@@ -13,10 +13,9 @@ namespace tokenroof {
 
 namespace detail {
 
-/// Tokens that a layer keeps of a sequence, in whole blocks.
-[[nodiscard]] inline double kept_tokens(Tokens tokens, const std::optional<Tokens>& window, Tokens block) {
-  const double kept = window ? smaller(tokens, *window).value() : tokens.value();
-  return std::ceil(kept / block.value()) * block.value();
+/// Tokens that a layer keeps of a sequence.
+[[nodiscard]] inline double kept_tokens(Tokens tokens, const std::optional<Tokens>& window) {
+  return window ? smaller(tokens, *window).value() : tokens.value();
 }
 
 /// Bytes one sequence of `tokens` occupies in one layer's mixer on one rank.
@@ -25,16 +24,15 @@ struct SequenceBytes {
   double state_element_bytes = 2;
   std::int64_t tensor = 1;
   Tokens tokens{};
-  Tokens block = Tokens::from_value(1);
 
   [[nodiscard]] double operator()(const GroupedQueryAttention& attention) const {
     const auto heads = static_cast<double>(kv_heads_per_rank(attention.kv_heads, tensor));
     const auto elements = heads * static_cast<double>(attention.head_dim + attention.value_head_dim);
-    return kept_tokens(tokens, attention.window, block) * elements * element_bytes;
+    return kept_tokens(tokens, attention.window) * elements * element_bytes;
   }
   [[nodiscard]] double operator()(const LatentAttention& attention) const {
     const auto elements = static_cast<double>(attention.kv_rank + attention.rope_head_dim); // replicated on every rank
-    return kept_tokens(tokens, std::nullopt, block) * elements * element_bytes;
+    return tokens.value() * elements * element_bytes;
   }
   [[nodiscard]] double operator()(const StateSpace& mixer) const {
     const auto inner = static_cast<double>(mixer.heads * mixer.head_dim);
@@ -62,27 +60,40 @@ private:
 
 } // namespace detail
 
-/// Bytes that one sequence of `tokens` keeps in layers `[first, first + count)` on one tensor-parallel rank, when the
-/// cache grows in blocks of `block` tokens. A windowed layer keeps `min(tokens, window)`:
+/// Layers of a run that begins at layer `first` and lie within a stage.
+[[nodiscard]] constexpr Count layers_within(Count count, Count first, StageLayers stage) {
+  return std::max<Count>(std::min(first + count, stage.first + stage.count) - std::max(first, stage.first), 0);
+}
+
+namespace detail {
+
+[[nodiscard]] inline SequenceBytes sequence_bytes_of_mixer(const Network& network, const Format& kv,
+                                                           const Format& activations, Tokens tokens,
+                                                           std::int64_t tensor) {
+  return {.element_bytes = bytes_per_element(kv),
+          .state_element_bytes = bytes_per_element(activations),
+          .tensor = tensor,
+          .tokens = tokens,
+          .hidden = network.hidden};
+}
+
+} // namespace detail
+
+/// Bytes that one sequence of `tokens` keeps in layers `[first, first + count)` on one tensor-parallel rank, nothing
+/// padded. A windowed layer keeps `min(tokens, window)`:
 ///
 ///     sum over layers of  min(tokens, window) * kv_heads * (head_dim + value_head_dim) * bytes_per_element(kv)
 ///
 /// Latent attention keeps `kv_rank + rope_head_dim` elements a token, replicated; recurrent mixers a fixed state.
 [[nodiscard]] inline Bytes sequence_bytes(const Network& network, const Format& kv, const Format& activations,
-                                          Tokens tokens, Tokens block, std::int64_t tensor, StageLayers layers) {
-  detail::SequenceBytes of_mixer{.element_bytes = bytes_per_element(kv),
-                                 .state_element_bytes = bytes_per_element(activations),
-                                 .tensor = tensor,
-                                 .tokens = tokens,
-                                 .block = block,
-                                 .hidden = network.hidden};
+                                          Tokens tokens, std::int64_t tensor, StageLayers layers) {
+  const auto of_mixer = detail::sequence_bytes_of_mixer(network, kv, activations, tokens, tensor);
   double total = 0;
   Count first = 0;
   for (const LayerRun& run : network.layers) {
-    const Count from = std::max(first, layers.first);
-    const Count to = std::min(first + run.count, layers.first + layers.count);
+    const auto here = static_cast<double>(layers_within(run.count, first, layers));
     for (const Mixer& mixer : run.block.mixers) {
-      total += static_cast<double>(std::max<Count>(to - from, 0)) * std::visit(of_mixer, mixer);
+      total += here * std::visit(of_mixer, mixer);
     }
     first += run.count;
   }
@@ -91,7 +102,7 @@ private:
 
 /// Bytes of KV cache of one sequence of `tokens` on a single device, nothing padded.
 [[nodiscard]] inline Bytes kv_cache(const Network& network, const Format& kv, Tokens tokens) {
-  return sequence_bytes(network, kv, Format{}, tokens, Tokens::from_value(1), 1, {0, layer_count(network)});
+  return sequence_bytes(network, kv, Format{}, tokens, 1, {0, layer_count(network)});
 }
 
 /// Bytes of cache that one more token adds while no window is full.

@@ -6,9 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
-#include <variant>
 
 #include "tokenroof/deployment/deployment.hpp"
+#include "tokenroof/memory/activations.hpp"
+#include "tokenroof/memory/cache_layout.hpp"
 #include "tokenroof/memory/kv_cache.hpp"
 #include "tokenroof/memory/weights.hpp"
 #include "tokenroof/workload/workload.hpp"
@@ -19,8 +20,8 @@ enum class LedgerItem : std::uint8_t {
   weights,
   kv_cache,    ///< of all sequences at their longest, nothing padded
   kv_padding,  ///< what the engine's blocks add to it
-  activations, ///< live at once in the widest operator
-  logits,
+  activations, ///< live at once in the fullest moment of a pass
+  logits,      ///< in that moment: none while the layers are wider
   graphs,
   communication,
   context, ///< driver and libraries
@@ -62,75 +63,13 @@ struct Ledger {
 
 namespace detail {
 
-/// Elements alive at once per token in a layer's widest moment, residual and normalised input included.
-struct LiveElements {
-  double hidden = 0;
-  double tensor = 1;
-  double expert_width_shards = 1;
-
-  [[nodiscard]] double operator()(const GroupedQueryAttention& a) const {
-    const auto query = static_cast<double>(a.heads * a.head_dim) * (a.output_gate ? 2 : 1);
-    const auto key_value = static_cast<double>(a.kv_heads * (a.head_dim + a.value_head_dim));
-    return 2 * hidden + (query + key_value + static_cast<double>(a.heads * a.value_head_dim)) / tensor;
-  }
-  [[nodiscard]] double operator()(const LatentAttention& a) const {
-    const auto key = static_cast<double>(a.nope_head_dim + a.rope_head_dim);
-    const auto value = static_cast<double>(a.value_head_dim);
-    return 2 * hidden + static_cast<double>(a.kv_rank + a.rope_head_dim + a.query_rank) +
-           static_cast<double>(a.heads) * (2 * key + 2 * value) / tensor;
-  }
-  [[nodiscard]] double operator()(const StateSpace& m) const {
-    const auto inner = static_cast<double>(m.heads * m.head_dim);
-    return 2 * hidden + (3 * inner + static_cast<double>(2 * m.groups * m.state)) / tensor;
-  }
-  [[nodiscard]] double operator()(const LinearAttention& m) const {
-    const auto keys = static_cast<double>(m.key_heads * m.key_head_dim);
-    const auto values = static_cast<double>(m.value_heads * m.value_head_dim);
-    return 2 * hidden + (2 * keys + 3 * values) / tensor;
-  }
-  [[nodiscard]] double operator()(const ShortConvolution&) const { return 2 * hidden + 4 * hidden / tensor; }
-  [[nodiscard]] double operator()(const DenseFeedForward& f) const {
-    return 3 * hidden + static_cast<double>(f.width) * (f.gated ? 3 : 2) / tensor;
-  }
-  [[nodiscard]] double operator()(const MixtureOfExperts& f) const {
-    const double width = static_cast<double>(f.width) * (f.gated ? 3 : 2) / expert_width_shards;
-    const double shared = static_cast<double>(f.shared_width) * (f.gated ? 3 : 2) / tensor;
-    return 3 * hidden + shared + static_cast<double>(f.active) * (2 * hidden + width);
-  }
-};
-
-} // namespace detail
-
-/// Bytes of activations per token of a pass, live at once in the widest layer on one rank. For a gated feed-forward:
-/// `(3 hidden + 3 width / tp) * bytes_per_element`: residual, norm's output, the layer's own output, both branches
-/// and their product.
-[[nodiscard]] inline Bytes activation_bytes_per_token(const Deployment& deployment) {
+[[nodiscard]] inline Bytes graph_bytes(const Deployment& deployment, StageLayers layers) {
+  const MemoryHabits& habits = deployment.engine->memory;
   const Network& network = *deployment.network;
-  const detail::LiveElements live{.hidden = static_cast<double>(network.hidden),
-                                  .tensor = static_cast<double>(deployment.parallelism.tensor),
-                                  .expert_width_shards =
-                                      static_cast<double>(expert_tensor_ranks(deployment.parallelism))};
-  double widest = 0;
-  for (const LayerRun& run : network.layers) {
-    for (const Mixer& mixer : run.block.mixers) {
-      widest = std::max(widest, std::visit(live, mixer));
-    }
-    if (run.block.feed_forward) {
-      widest = std::max(widest, std::visit(live, *run.block.feed_forward));
-    }
-  }
-  return Bytes::from_value(widest * bytes_per_element(deployment.activations));
+  return habits.graphs + habits.graphs_per_layer * static_cast<double>(layers.count) +
+         habits.graphs_per_channel * static_cast<double>(network.hidden) +
+         (habits.graphs_of_experts > Bytes() && scheme_facts(network).experts > 0 ? habits.graphs_of_experts : Bytes());
 }
-
-/// Tokens in the largest pass of a workload on one replica: all prompts at once, or the engine's limit.
-[[nodiscard]] inline Tokens largest_pass(const Deployment& deployment, const Workload& workload) {
-  const std::int64_t sequences = batch_per_replica(workload.batch, deployment.parallelism);
-  const Tokens all = workload.prompt * static_cast<double>(sequences);
-  const Tokens limit = deployment.engine->memory.batched_tokens;
-  return limit.value() > 0 ? smaller(all, limit) : all;
-}
-
-namespace detail {
 
 [[nodiscard]] inline Ledger stage_ledger(const Deployment& deployment, const Workload& workload, std::int64_t stage) {
   const Network& network = *deployment.network;
@@ -138,25 +77,20 @@ namespace detail {
   const Parallelism& parallelism = deployment.parallelism;
   const StageLayers layers = device_cache_layers(deployment, stage);
   const auto sequences = static_cast<double>(batch_per_replica(workload.batch, parallelism));
-  const auto cache = [&](Tokens block) {
-    return sequence_bytes(network, deployment.kv, deployment.activations, final_context(workload), block,
-                          parallelism.tensor, layers) *
-           sequences;
-  };
-  const Tokens rows = largest_pass(deployment, workload);
+  const Tokens context = final_context(workload);
+  const ActivationPeak pass =
+      activation_peak(deployment, largest_pass(deployment, workload), stage + 1 == parallelism.pipeline);
   Ledger ledger;
   ledger[LedgerItem::weights] = weight_bytes_of_stage(deployment, stage);
-  ledger[LedgerItem::kv_cache] = cache(Tokens::from_value(1));
-  ledger[LedgerItem::kv_padding] = cache(habits.kv_block) - ledger[LedgerItem::kv_cache];
-  ledger[LedgerItem::activations] = activation_bytes_per_token(deployment) * rows.value();
-  if (stage + 1 == parallelism.pipeline) {
-    const double logit_rows = habits.logits_for_every_row ? rows.value() : sequences;
-    const double logits = static_cast<double>(network.vocabulary) / static_cast<double>(parallelism.tensor);
-    ledger[LedgerItem::logits] = Bytes::from_value(4 * logits * logit_rows);
-  }
-  ledger[LedgerItem::graphs] = habits.graphs;
+  ledger[LedgerItem::kv_cache] =
+      sequence_bytes(network, deployment.kv, deployment.activations, context, parallelism.tensor, layers) * sequences;
+  ledger[LedgerItem::kv_padding] =
+      allocated_sequence_bytes(deployment, context, layers) * sequences - ledger[LedgerItem::kv_cache];
+  ledger[LedgerItem::activations] = pass.activations;
+  ledger[LedgerItem::logits] = pass.logits;
+  ledger[LedgerItem::graphs] = graph_bytes(deployment, layers);
   ledger[LedgerItem::communication] = device_count(parallelism) > 1 ? habits.communication : Bytes();
-  ledger[LedgerItem::context] = habits.context;
+  ledger[LedgerItem::context] = habits.context + habits.context_before;
   ledger[LedgerItem::staging] = staging_bytes(deployment);
   ledger[LedgerItem::fragmentation] = peak(ledger) * habits.fragmentation;
   return ledger;
@@ -176,10 +110,17 @@ namespace detail {
   return fullest;
 }
 
-/// What the engine may fill of one device: usable memory (else capacity) times the engine's fraction.
+/// Parts of a ledger that lie outside the fraction of memory which the engine is told to fill.
+[[nodiscard]] inline Bytes outside_fraction(const MemoryHabits& habits, const Ledger& ledger) {
+  return habits.context_before + (habits.graphs_outside_fraction ? ledger[LedgerItem::graphs] : Bytes());
+}
 
-[[nodiscard]] inline Bytes memory_budget(const Engine& engine, const MemoryVariant& variant) {
-  return variant.usable.value_or(variant.capacity) * engine.memory.memory_fraction;
+/// What may be filled of one device: usable memory (else capacity) times the engine's fraction, and what the engine takes
+/// beside that fraction; never more than the usable memory.
+[[nodiscard]] inline Bytes memory_budget(const Deployment& deployment, const Ledger& ledger,
+                                         const MemoryVariant& variant) {
+  const Bytes usable = variant.usable.value_or(variant.capacity);
+  return smaller(usable, usable * memory_fraction(deployment) + outside_fraction(deployment.engine->memory, ledger));
 }
 
 } // namespace tokenroof

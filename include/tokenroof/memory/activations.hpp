@@ -1,0 +1,194 @@
+/// @file
+/// What is alive during a pass: the widest layer's vectors, then the logits of the tokens to pick.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <variant>
+
+#include "tokenroof/deployment/deployment.hpp"
+#include "tokenroof/deployment/sharding.hpp"
+#include "tokenroof/network/network.hpp"
+#include "tokenroof/workload/workload.hpp"
+
+namespace tokenroof {
+
+/// A pass: how many rows it has, of how many sequences, and how much the longest of them has cached at its end.
+struct PassSize {
+  Tokens rows{};
+  std::int64_t sequences = 1;
+  Tokens context{};
+};
+
+/// The largest pass of a workload on one replica: all prompts at once, or the engine's limits; the limits themselves where
+/// the engine reserves for them.
+[[nodiscard]] inline PassSize largest_pass(const Deployment& deployment, const Workload& workload) {
+  std::int64_t sequences = batch_per_replica(workload.batch, deployment.parallelism);
+  const std::int64_t most = most_sequences_at_once(deployment);
+  const Tokens limit = batched_tokens(deployment);
+  Tokens rows = workload.prompt * static_cast<double>(sequences);
+  const bool reserves = deployment.engine->memory.reserves_for_largest_pass;
+  if (limit.value() > 0) {
+    rows = reserves ? limit : smaller(rows, limit);
+  }
+  if (most > 0) {
+    sequences = reserves ? most : std::min(sequences, most);
+  }
+  return {.rows = rows, .sequences = sequences, .context = workload.context_depth + workload.prompt};
+}
+
+namespace detail {
+
+/// Elements alive per row in a layer's widest moment, on one rank.
+struct LiveElements {
+  const MemoryHabits* habits = nullptr;
+  double hidden = 0;
+  double tensor = 1;
+  double expert_width_shards = 1;
+
+  [[nodiscard]] double operator()(const GroupedQueryAttention& a) const {
+    const auto query = static_cast<double>(a.heads * a.head_dim) * (a.output_gate ? 2 : 1);
+    const auto key_value = static_cast<double>(a.kv_heads * (a.head_dim + a.value_head_dim));
+    return 2 * hidden + (query + key_value + static_cast<double>(a.heads * a.value_head_dim)) / tensor;
+  }
+  [[nodiscard]] double operator()(const LatentAttention& a) const {
+    const auto key = static_cast<double>(a.nope_head_dim + a.rope_head_dim);
+    const auto value = static_cast<double>(a.value_head_dim);
+    return 2 * hidden + static_cast<double>(a.kv_rank + a.rope_head_dim + a.query_rank) +
+           static_cast<double>(a.heads) * (2 * key + 2 * value) / tensor;
+  }
+  [[nodiscard]] double operator()(const StateSpace& m) const {
+    const auto inner = static_cast<double>(m.heads * m.head_dim);
+    return 2 * hidden + (3 * inner + static_cast<double>(2 * m.groups * m.state)) / tensor;
+  }
+  [[nodiscard]] double operator()(const LinearAttention& m) const {
+    const auto keys = static_cast<double>(m.key_heads * m.key_head_dim);
+    const auto values = static_cast<double>(m.value_heads * m.value_head_dim);
+    return 2 * hidden + (2 * keys + 3 * values) / tensor;
+  }
+  [[nodiscard]] double operator()(const ShortConvolution&) const { return 2 * hidden + 4 * hidden / tensor; }
+  [[nodiscard]] double operator()(const DenseFeedForward& f) const {
+    return habits->hidden_vectors * hidden + wide(static_cast<double>(f.width), f.gated) / tensor;
+  }
+  [[nodiscard]] double operator()(const MixtureOfExperts& f) const {
+    const double shared = wide(static_cast<double>(f.shared_width), f.gated) / tensor;
+    return habits->hidden_vectors * hidden + shared + expert_workspace(f);
+  }
+
+  /// Of an expert layer: for each of a row's experts the branches and later its output in one buffer, the branches' product
+  /// and earlier the gathered input in another.
+  [[nodiscard]] double expert_workspace(const MixtureOfExperts& f) const {
+    const double width = static_cast<double>(f.width) / expert_width_shards;
+    const double branches = f.gated ? 2 * width : width;
+    return static_cast<double>(f.active) * (std::max(branches, hidden) + std::max(width, hidden));
+  }
+
+private:
+  [[nodiscard]] double wide(double width, bool gated) const {
+    return width * (gated ? habits->feed_forward_vectors : habits->feed_forward_vectors - 1);
+  }
+};
+
+[[nodiscard]] inline LiveElements live_elements(const Deployment& deployment) {
+  return {.habits = &deployment.engine->memory,
+          .hidden = static_cast<double>(deployment.network->hidden),
+          .tensor = static_cast<double>(deployment.parallelism.tensor),
+          .expert_width_shards = static_cast<double>(expert_tensor_ranks(deployment.parallelism))};
+}
+
+[[nodiscard]] inline double activation_element_bytes(const Deployment& deployment) {
+  const double stated = deployment.engine->memory.activation_element_bytes;
+  return stated > 0 ? stated : bytes_per_element(deployment.activations);
+}
+
+[[nodiscard]] inline double widest_layer(const Deployment& deployment) {
+  const LiveElements live = live_elements(deployment);
+  double widest = 0;
+  for (const LayerRun& run : deployment.network->layers) {
+    for (const Mixer& mixer : run.block.mixers) {
+      widest = std::max(widest, std::visit(live, mixer));
+    }
+    if (run.block.feed_forward) {
+      widest = std::max(widest, std::visit(live, *run.block.feed_forward));
+    }
+  }
+  return widest;
+}
+
+[[nodiscard]] inline double widest_expert_workspace(const Deployment& deployment) {
+  const LiveElements live = live_elements(deployment);
+  double widest = 0;
+  for (const LayerRun& run : deployment.network->layers) {
+    const auto* moe = run.block.feed_forward ? std::get_if<MixtureOfExperts>(&*run.block.feed_forward) : nullptr;
+    widest = moe != nullptr ? std::max(widest, live.expert_workspace(*moe)) : widest;
+  }
+  return widest;
+}
+
+/// Scores per row and cached token in the widest softmax, where they are kept: one for each head of a rank.
+[[nodiscard]] inline double score_heads(const Deployment& deployment) {
+  Count heads = 0;
+  for (const LayerRun& run : deployment.network->layers) {
+    for (const Mixer& mixer : run.block.mixers) {
+      if (const auto* grouped = std::get_if<GroupedQueryAttention>(&mixer)) {
+        heads = std::max(heads, grouped->heads);
+      } else if (const auto* latent = std::get_if<LatentAttention>(&mixer)) {
+        heads = std::max(heads, latent->heads);
+      }
+    }
+  }
+  return static_cast<double>(heads) / static_cast<double>(deployment.parallelism.tensor);
+}
+
+} // namespace detail
+
+/// Bytes of activations per row of a pass, live at once in the widest layer on one rank. For a gated feed-forward:
+/// `(hidden_vectors * hidden + feed_forward_vectors * width / tp) * element bytes`, by default residual, norm's output and
+/// the layer's own output, both branches and their product.
+[[nodiscard]] inline Bytes activation_bytes_per_token(const Deployment& deployment) {
+  return Bytes::from_value(detail::widest_layer(deployment) * detail::activation_element_bytes(deployment));
+}
+
+/// What a pass holds at its fullest moment on one rank.
+struct ActivationPeak {
+  Bytes activations{};
+  Bytes logits{};
+
+  [[nodiscard]] Bytes total() const { return activations + logits; }
+};
+
+/// While the layers run: the widest layer's vectors, and attention's scores where the engine keeps them.
+[[nodiscard]] inline ActivationPeak layers_peak(const Deployment& deployment, const PassSize& pass) {
+  const MemoryHabits& habits = deployment.engine->memory;
+  Bytes activations = activation_bytes_per_token(deployment) * pass.rows.value() + habits.workspace;
+  if (habits.attention_scores) {
+    constexpr double score_bytes = 4;
+    activations +=
+        Bytes::from_value(score_bytes * detail::score_heads(deployment) * pass.rows.value() * pass.context.value());
+  }
+  return {.activations = activations};
+}
+
+/// While tokens are picked: logits of one row a sequence (or of every row), the hidden vectors they come from, and
+/// workspace that stays.
+[[nodiscard]] inline ActivationPeak sampling_peak(const Deployment& deployment, const PassSize& pass) {
+  const MemoryHabits& habits = deployment.engine->memory;
+  const Network& network = *deployment.network;
+  const double kept = habits.hidden_vectors_while_sampling * static_cast<double>(network.hidden) +
+                      (habits.expert_workspace_stays ? detail::widest_expert_workspace(deployment) : 0);
+  const double rows = habits.logits_for_every_row ? pass.rows.value() : static_cast<double>(pass.sequences);
+  const double width = static_cast<double>(network.vocabulary) / static_cast<double>(deployment.parallelism.tensor);
+  return {.activations = Bytes::from_value(kept * pass.rows.value() * detail::activation_element_bytes(deployment)) +
+                         habits.workspace,
+          .logits = Bytes::from_value(habits.logit_bytes * width * rows)};
+}
+
+/// The fuller of the two; only a last pipeline stage picks tokens.
+[[nodiscard]] inline ActivationPeak activation_peak(const Deployment& deployment, const PassSize& pass,
+                                                    bool last_stage) {
+  const ActivationPeak layers = layers_peak(deployment, pass);
+  const ActivationPeak sampling = last_stage ? sampling_peak(deployment, pass) : ActivationPeak{};
+  return sampling.total() > layers.total() ? sampling : layers;
+}
+
+} // namespace tokenroof
