@@ -2,12 +2,14 @@
 /// Predictions as text for people, as JSON and CSV for programs. Part of the compiled library.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tokenroof/deployment/deployment.hpp"
 #include "tokenroof/explain.hpp"
+#include "tokenroof/memory/capacity.hpp"
 #include "tokenroof/predict.hpp"
 #include "tokenroof/workload/workload.hpp"
 
@@ -22,6 +24,7 @@ struct Answer {
   Workload workload{};
   Prediction prediction{};
   Explanation explanation{};
+  std::optional<Capacity> capacity{};     ///< none while the memory size of the device is open
   std::vector<std::string> assumptions{}; ///< what a reader had to assume about the network, as text
 };
 

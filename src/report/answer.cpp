@@ -10,10 +10,15 @@ Answer answer(Deployment deployment, const Workload& workload) {
   const StepModels models = step_models(deployment);
   Prediction prediction = predict(bind_phases(models, deployment, workload), deployment, workload);
   Explanation explanation = explain(models, deployment, workload);
+  std::optional<Capacity> room;
+  if (const MemoryVariant* variant = memory(deployment.cluster.device)) {
+    room = capacity(deployment, workload, *variant);
+  }
   return {.deployment = std::move(deployment),
           .workload = workload,
           .prediction = std::move(prediction),
-          .explanation = std::move(explanation)};
+          .explanation = std::move(explanation),
+          .capacity = room};
 }
 
 std::string_view reason_without_ttft(const Prediction& prediction) {

@@ -113,6 +113,17 @@ Json explanation(const Explanation& e) {
           {"decode", e.decode ? phase(*e.decode) : Json()}};
 }
 
+Json capacity(const Capacity& room) {
+  const auto tokens = [](const std::optional<Tokens>& count) { return count ? number(count->value()) : Json(); };
+  return {{"cache_bytes", number(room.cache.value())},
+          {"fixed_bytes_per_sequence", number(room.fixed_per_sequence.value())},
+          {"bytes_per_token", number(room.per_token.value())},
+          {"cache_blocks", room.blocks ? number(*room.blocks) : Json()},
+          {"cache_tokens", tokens(room.tokens)},
+          {"sequences", number(room.sequences)},
+          {"longest_context_tokens", tokens(room.context)}};
+}
+
 } // namespace
 
 Json number(double value) {
@@ -136,6 +147,7 @@ std::string json(const Answer& answer) {
   object["tokenroof_version"] = linked_version();
   object["reasons"] = reasons(answer.prediction);
   object["memory_dominated_by"] = name(dominant(answer.prediction.ledger));
+  object["capacity"] = answer.capacity ? capacity(*answer.capacity) : Json();
   object["parameters"] = parameters(*answer.deployment.network);
   // What does not fit does not run, so there is no time to explain.
   object["explanation"] = answer.prediction.fits ? explanation(answer.explanation) : Json();

@@ -337,6 +337,7 @@ private:
       }
     }
     out_ += table.str(2);
+    capacity();
     host_memory();
     line();
   }
@@ -362,6 +363,26 @@ private:
     if (prediction_.in_storage.value() > 0) {
       line(fmt::format("storage {} GiB of weights that memory does not hold", in_gibibytes(prediction_.in_storage)));
     }
+  }
+
+  /// "Room for 476016 tok of cache: 58.1 sequences of 8192 tok, or one of 131072."
+  void capacity() {
+    if (!answer_.capacity || !(answer_.capacity->cache > Bytes())) {
+      return;
+    }
+    const Capacity& room = *answer_.capacity;
+    const double length = final_context(answer_.workload).value();
+    std::string text = fmt::format("  Beside the rest there is room for {} GiB of cache", in_gibibytes(room.cache));
+    if (room.tokens) {
+      text += fmt::format(", {} tok", number_text(room.tokens->value(), 0));
+    }
+    text += fmt::format(": {} sequences of {} tok", number_text(room.sequences, 1), number_text(length, 0));
+    if (room.context) {
+      text += answer_.workload.batch == 1
+                  ? fmt::format(", or one of {}", number_text(room.context->value(), 0))
+                  : fmt::format(", or {} of {}", answer_.workload.batch, number_text(room.context->value(), 0));
+    }
+    line(text + ".");
   }
 
   void phase(std::string_view label, const PhaseExplanation& phase) {

@@ -43,9 +43,10 @@ enum class Setting : std::uint8_t {
   pipeline,
   data,
   device_index,
-  expanded_cache, ///< 1: latent attention caches keys and values of each head
+  expanded_cache,   ///< 1: latent attention caches keys and values of each head
+  attention_scores, ///< 1: they exist in memory, as without flash attention
 };
-inline constexpr std::size_t setting_count = 8;
+inline constexpr std::size_t setting_count = 9;
 
 struct SettingText {
   std::string text{};

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "tokenroof/memory/capacity.hpp"
 #include "tokenroof/memory/ledger.hpp"
 
 namespace tokenroof::validation {
@@ -64,9 +65,11 @@ Answer kv_cache(const Question& q) {
   return number(sum_over_devices(q, [&](std::int64_t i) { return cache(stage(q, i)); }));
 }
 
+/// What an engine that fills its memory counts against its cache: what lies inside its fraction.
 Bytes non_kv(const Question& q) {
-  const Ledger fullest = ledger(q.deployment, q.workload);
-  return fullest[LedgerItem::weights] + buffers(fullest) + fullest[LedgerItem::communication];
+  const Ledger first = stage(q, 0);
+  return first[LedgerItem::weights] + buffers(first) + first[LedgerItem::communication] +
+         q.deployment.engine->memory.context;
 }
 
 Answer kv_pool(const Question& q) {
@@ -74,43 +77,45 @@ Answer kv_pool(const Question& q) {
   if (!q.visible && variant == nullptr) {
     return none("the device is sold in several sizes, and the row does not say which");
   }
-  const Bytes whole = q.visible ? *q.visible : variant->usable.value_or(variant->capacity);
-  return bytes(whole * q.deployment.engine->memory.memory_fraction - non_kv(q));
+  const MemoryVariant whole = q.visible ? MemoryVariant{.capacity = *q.visible} : *variant;
+  return bytes(capacity(q.deployment, q.workload, whole).cache);
 }
 
-/// Tokens that the pool holds when each sequence has one: what a cache that grows with every token costs.
-Answer kv_tokens(const Question& q) {
+/// What a pool holds whose bytes another row of the log states.
+template <class OfCapacity>
+Answer in_pool(const Question& q, OfCapacity&& of_capacity) {
   if (!q.kv_pool) {
     return none("the log does not state the bytes of the pool");
   }
-  const auto& deployment = q.deployment;
-  const Tokens block = deployment.engine->memory.kv_block;
-  const Bytes of_block = sequence_bytes(
-      *deployment.network, deployment.kv, deployment.activations, block, block, deployment.parallelism.tensor,
-      stage_layers(layer_count(*deployment.network), deployment.parallelism.pipeline, 0));
-  return {.value = std::floor(*q.kv_pool / of_block) * block.value(),
-          .reason = "given the pool's bytes in the same log"};
-}
-
-Answer kv_blocks(const Question& q) {
-  Answer answer = kv_tokens(q);
-  answer.value /= q.deployment.engine->memory.kv_block.value();
-  return answer;
-}
-
-Answer max_concurrency(const Question& q) {
   if (!q.longest) {
     return none("the row does not state the longest context");
   }
-  Answer answer = kv_tokens(q);
-  answer.value /= q.longest->value();
+  Answer answer = of_capacity(capacity_of(q.deployment, *q.kv_pool, *q.longest));
+  answer.reason = "given the pool's bytes in the same log";
   return answer;
 }
 
-Answer activations(const Question& q) { return bytes(buffers(ledger(q.deployment, q.workload))); }
-Answer graphs(const Question& q) { return bytes(q.deployment.engine->memory.graphs); }
-Answer non_torch(const Question& q) { return bytes(ledger(q.deployment, q.workload)[LedgerItem::communication]); }
-Answer driver_context(const Question& q) { return bytes(q.deployment.engine->memory.context); }
+Answer kv_tokens(const Question& q) {
+  return in_pool(q, [](const Capacity& pool) {
+    return pool.tokens ? number(pool.tokens->value()) : none("the network's cache does not grow with tokens");
+  });
+}
+
+Answer kv_blocks(const Question& q) {
+  return in_pool(q, [&](const Capacity& pool) {
+    const double block = q.deployment.engine->memory.kv_block.value();
+    return number(pool.blocks ? *pool.blocks : pool.tokens.value_or(Tokens()).value() / block);
+  });
+}
+
+Answer max_concurrency(const Question& q) {
+  return in_pool(q, [](const Capacity& pool) { return number(pool.sequences); });
+}
+
+Answer activations(const Question& q) { return bytes(buffers(stage(q, 0))); }
+Answer graphs(const Question& q) { return bytes(stage(q, 0)[LedgerItem::graphs]); }
+Answer non_torch(const Question& q) { return bytes(q.deployment.engine->memory.context); }
+Answer driver_context(const Question& q) { return bytes(stage(q, 0)[LedgerItem::context]); }
 Answer non_kv_memory(const Question& q) { return bytes(non_kv(q)); }
 
 Answer compute_buffer(const Question& q) {

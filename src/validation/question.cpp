@@ -98,25 +98,29 @@ double share_of_keys(const Network& network) {
   return 0.5;
 }
 
-/// The engine with what the row says about how it was started.
-void set_habits(Understood& understood, const Measurement& row, const Settings& settings) {
-  MemoryHabits habits = understood.question.deployment.engine->memory;
+/// How the row says that the engine was started.
+void set_limits(Understood& understood, const Measurement& row, const Settings& settings) {
+  Deployment& deployment = understood.question.deployment;
   const auto tokens = [](std::int64_t count) { return Tokens::from_value(static_cast<double>(count)); };
   if (const std::int64_t batched = setting_or(settings, Setting::batched_tokens, 0); batched > 0) {
-    habits.batched_tokens = tokens(batched);
+    deployment.settings.batched_tokens = tokens(batched);
   }
+  if (const auto sequences = whole_number(row, Column::sequences, understood); sequences.value_or(0) > 0) {
+    deployment.settings.most_sequences = sequences;
+  }
+  if (const auto fraction = number_in(row[Column::memory_fraction]); fraction && *fraction > 0 && *fraction <= 1) {
+    deployment.settings.memory_fraction = fraction;
+  }
+  MemoryHabits habits = deployment.engine->memory;
   if (const std::int64_t block = setting_or(settings, Setting::kv_block, 0); block > 0) {
     habits.kv_block = tokens(block);
   }
-  if (const auto fraction = number_in(row[Column::memory_fraction]); fraction && *fraction > 0 && *fraction <= 1) {
-    habits.memory_fraction = *fraction;
+  habits.attention_scores = setting_or(settings, Setting::attention_scores, habits.attention_scores ? 1 : 0) == 1;
+  if (habits != deployment.engine->memory) {
+    Engine engine = *deployment.engine;
+    engine.memory = habits;
+    deployment.engine = std::move(engine);
   }
-  if (habits == understood.question.deployment.engine->memory) {
-    return;
-  }
-  Engine engine = *understood.question.deployment.engine;
-  engine.memory = habits;
-  understood.question.deployment.engine = std::move(engine);
 }
 
 struct StatedTokens {
@@ -247,7 +251,7 @@ Understood Resolver::understand(const Measurement& row, Quantity quantity, const
   }
   set_kv_format(understood, row, needed);
   set_split(understood, row, settings, names->devices);
-  set_habits(understood, row, settings);
+  set_limits(understood, row, settings);
   set_workload(understood, row, settings, needed, names->engine.reserves_context);
   if (understood.reason.empty()) {
     question.deployment.cluster.devices = device_count(question.deployment.parallelism);

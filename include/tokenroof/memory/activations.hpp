@@ -101,12 +101,35 @@ private:
   return stated > 0 ? stated : bytes_per_element(deployment.activations);
 }
 
-[[nodiscard]] inline double widest_layer(const Deployment& deployment) {
+/// Elements of attention's scores per row, one for each head of a rank and cached token, counted in `element_bytes`.
+struct ScoreElements {
+  double context = 0;
+  double tensor = 1;
+  double element_bytes = 2;
+
+  [[nodiscard]] double operator()(const GroupedQueryAttention& a) const { return of(a.heads); }
+  [[nodiscard]] double operator()(const LatentAttention& a) const { return of(a.heads); }
+  template <class Recurrent>
+  [[nodiscard]] double operator()(const Recurrent&) const {
+    return 0;
+  }
+
+private:
+  [[nodiscard]] double of(Count heads) const {
+    constexpr double score_bytes = 4;
+    return static_cast<double>(heads) / tensor * context * score_bytes / element_bytes;
+  }
+};
+
+[[nodiscard]] inline double widest_layer(const Deployment& deployment, Tokens context) {
   const LiveElements live = live_elements(deployment);
+  const ScoreElements scores{.context = deployment.engine->memory.attention_scores ? context.value() : 0,
+                             .tensor = live.tensor,
+                             .element_bytes = activation_element_bytes(deployment)};
   double widest = 0;
   for (const LayerRun& run : deployment.network->layers) {
     for (const Mixer& mixer : run.block.mixers) {
-      widest = std::max(widest, std::visit(live, mixer));
+      widest = std::max(widest, std::visit(live, mixer) + std::visit(scores, mixer));
     }
     if (run.block.feed_forward) {
       widest = std::max(widest, std::visit(live, *run.block.feed_forward));
@@ -125,28 +148,14 @@ private:
   return widest;
 }
 
-/// Scores per row and cached token in the widest softmax, where they are kept: one for each head of a rank.
-[[nodiscard]] inline double score_heads(const Deployment& deployment) {
-  Count heads = 0;
-  for (const LayerRun& run : deployment.network->layers) {
-    for (const Mixer& mixer : run.block.mixers) {
-      if (const auto* grouped = std::get_if<GroupedQueryAttention>(&mixer)) {
-        heads = std::max(heads, grouped->heads);
-      } else if (const auto* latent = std::get_if<LatentAttention>(&mixer)) {
-        heads = std::max(heads, latent->heads);
-      }
-    }
-  }
-  return static_cast<double>(heads) / static_cast<double>(deployment.parallelism.tensor);
-}
-
 } // namespace detail
 
 /// Bytes of activations per row of a pass, live at once in the widest layer on one rank. For a gated feed-forward:
 /// `(hidden_vectors * hidden + feed_forward_vectors * width / tp) * element bytes`, by default residual, norm's output and
-/// the layer's own output, both branches and their product.
-[[nodiscard]] inline Bytes activation_bytes_per_token(const Deployment& deployment) {
-  return Bytes::from_value(detail::widest_layer(deployment) * detail::activation_element_bytes(deployment));
+/// the layer's own output, both branches and their product. For attention without flash attention also the scores of
+/// `context` tokens.
+[[nodiscard]] inline Bytes activation_bytes_per_token(const Deployment& deployment, Tokens context = {}) {
+  return Bytes::from_value(detail::widest_layer(deployment, context) * detail::activation_element_bytes(deployment));
 }
 
 /// What a pass holds at its fullest moment on one rank.
@@ -157,16 +166,10 @@ struct ActivationPeak {
   [[nodiscard]] Bytes total() const { return activations + logits; }
 };
 
-/// While the layers run: the widest layer's vectors, and attention's scores where the engine keeps them.
+/// While the layers run.
 [[nodiscard]] inline ActivationPeak layers_peak(const Deployment& deployment, const PassSize& pass) {
-  const MemoryHabits& habits = deployment.engine->memory;
-  Bytes activations = activation_bytes_per_token(deployment) * pass.rows.value() + habits.workspace;
-  if (habits.attention_scores) {
-    constexpr double score_bytes = 4;
-    activations +=
-        Bytes::from_value(score_bytes * detail::score_heads(deployment) * pass.rows.value() * pass.context.value());
-  }
-  return {.activations = activations};
+  return {.activations = activation_bytes_per_token(deployment, pass.context) * pass.rows.value() +
+                         deployment.engine->memory.workspace};
 }
 
 /// While tokens are picked: logits of one row a sequence (or of every row), the hidden vectors they come from, and

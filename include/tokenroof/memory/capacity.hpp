@@ -121,7 +121,7 @@ inline constexpr double longest_context = 0x1p40;
 /// The same for cache bytes that someone states, such as an engine's log of its first pipeline stage, for one sequence of
 /// `length`.
 [[nodiscard]] inline Capacity capacity_of(const Deployment& deployment, Bytes cache, Tokens length) {
-  return detail::capacity_in(deployment, detail::device_cache_layers(deployment, 0), cache, length, 1);
+  return detail::capacity_in(deployment, device_cache_layers(deployment, 0), cache, length, 1);
 }
 
 } // namespace tokenroof
