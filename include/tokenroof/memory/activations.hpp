@@ -101,35 +101,42 @@ private:
   return stated > 0 ? stated : bytes_per_element(deployment.activations);
 }
 
-/// Elements of attention's scores per row, one for each head of a rank and cached token, counted in `element_bytes`.
+/// Elements alive per row while attention's scores are: queries, one score for each head of a rank and cached token, and
+/// the mask. Nothing for mixers without scores.
 struct ScoreElements {
+  double hidden = 0; ///< of the vectors alive beside
   double context = 0;
   double tensor = 1;
   double element_bytes = 2;
 
-  [[nodiscard]] double operator()(const GroupedQueryAttention& a) const { return of(a.heads); }
-  [[nodiscard]] double operator()(const LatentAttention& a) const { return of(a.heads); }
+  [[nodiscard]] double operator()(const GroupedQueryAttention& a) const { return of(a.heads, a.head_dim); }
+  [[nodiscard]] double operator()(const LatentAttention& a) const {
+    return of(a.heads, a.nope_head_dim + a.rope_head_dim);
+  }
   template <class Recurrent>
   [[nodiscard]] double operator()(const Recurrent&) const {
     return 0;
   }
 
 private:
-  [[nodiscard]] double of(Count heads) const {
+  [[nodiscard]] double of(Count heads, Count head_dim) const {
     constexpr double score_bytes = 4;
-    return static_cast<double>(heads) / tensor * context * score_bytes / element_bytes;
+    const double on_rank = static_cast<double>(heads) / tensor;
+    return hidden + on_rank * static_cast<double>(head_dim) + (on_rank + 1) * context * score_bytes / element_bytes;
   }
 };
 
 [[nodiscard]] inline double widest_layer(const Deployment& deployment, Tokens context) {
   const LiveElements live = live_elements(deployment);
-  const ScoreElements scores{.context = deployment.engine->memory.attention_scores ? context.value() : 0,
+  const bool with_scores = deployment.engine->memory.attention_scores;
+  const ScoreElements scores{.hidden = live.habits->hidden_vectors * live.hidden,
+                             .context = context.value(),
                              .tensor = live.tensor,
                              .element_bytes = activation_element_bytes(deployment)};
   double widest = 0;
   for (const LayerRun& run : deployment.network->layers) {
     for (const Mixer& mixer : run.block.mixers) {
-      widest = std::max(widest, std::visit(live, mixer) + std::visit(scores, mixer));
+      widest = std::max({widest, std::visit(live, mixer), with_scores ? std::visit(scores, mixer) : 0});
     }
     if (run.block.feed_forward) {
       widest = std::max(widest, std::visit(live, *run.block.feed_forward));
