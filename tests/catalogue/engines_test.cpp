@@ -84,8 +84,8 @@ TEST(Engines, OneWithoutVersionIsTheNewest) {
 TEST(Engines, UnknownOnesComeWithTheNearest) {
   EXPECT_THAT(nearest_to("vlm"), Contains("vllm"));
   EXPECT_THAT(nearest_to("llama.cpp"), IsSupersetOf({"llama.cpp-cuda", "llama.cpp-metal", "llama.cpp-cpu"}));
-  EXPECT_THAT(nearest_to("vllm@0.12"), ElementsAre("vllm@0.19", "vllm@2024"));
-  EXPECT_THAT(nearest_to("vllm@0.190"), ElementsAre("vllm@0.19", "vllm@2024"));
+  EXPECT_THAT(nearest_to("vllm@0.12"), ElementsAre("vllm@0.19", "vllm@0.16", "vllm@2024"));
+  EXPECT_THAT(nearest_to("vllm@0.190"), ElementsAre("vllm@0.19", "vllm@0.16", "vllm@2024"));
   EXPECT_THAT(nearest_to("roofline@1"), ElementsAre("roofline"));
   EXPECT_THAT(nearest_to(""), testing::IsEmpty());
   EXPECT_THAT(nearest_to(std::string(100'000, 'v')), testing::IsEmpty());
