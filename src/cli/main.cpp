@@ -58,6 +58,11 @@ void add_deployment(CLI::App& command, DeploymentOptions& options) {
       ->type_name("SIZE")
       ->group("Device");
   command
+      .add_option("--usable-memory", options.usable_memory,
+                  "what one process may fill of it: an app's limit, a raised working set (default: the catalogue's)")
+      ->type_name("SIZE")
+      ->group("Device");
+  command
       .add_option("--engine", options.engine, "catalogue id or a file; auto: the usual one; roofline: the lower bound")
       ->type_name("ID|FILE")
       ->capture_default_str()

@@ -17,6 +17,7 @@ struct DeploymentOptions {
   std::string weights{}; ///< empty: what the network's file says
   std::string kv{};      ///< empty: 16 bits
   std::string memory{};
+  std::string usable_memory{}; ///< of that, what one process may fill
   std::optional<std::int64_t> devices{};
   std::int64_t tensor = 1;
   std::int64_t pipeline = 1;

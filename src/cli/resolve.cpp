@@ -145,6 +145,10 @@ ResolvedDeployment resolve(const DeploymentOptions& options) {
   deployment.activations = sixteen_bits(deployment.weights);
   deployment.kv = options.kv.empty() ? deployment.activations : find_kv_format(options.kv);
   deployment.cluster.device = find_device(options.device, options.memory);
+  if (!options.usable_memory.empty()) {
+    deployment.cluster.device =
+        with_usable_memory(deployment.cluster.device, size_of("usable_memory", options.usable_memory));
+  }
   deployment.engine = find_engine(options.engine, deployment.cluster.device);
   deployment.parallelism = {
       .tensor = options.tensor, .pipeline = options.pipeline, .data = options.data, .expert = options.expert};

@@ -159,5 +159,39 @@ TEST(Predict, ConfigFilesAndFoldersAreNetworks) {
   EXPECT_EQ(answer["parameters"]["layers"], 2);
 }
 
+TEST(Predict, SaysWhatElseFits) {
+  const json answer = predict_json({"--engine", "vllm", "--prompt", "8000", "--output", "192"});
+  const json& capacity = answer["capacity"];
+  EXPECT_EQ(capacity["bytes_per_token"], 131072);
+  EXPECT_EQ(capacity["fixed_bytes_per_sequence"], 0);
+  EXPECT_GT(capacity["sequences"], 1);
+  EXPECT_GT(capacity["longest_context_tokens"], 8191);
+  EXPECT_LE(capacity["cache_tokens"].get<double>() * 131072, capacity["cache_bytes"].get<double>());
+}
+
+TEST(Predict, LimitsOfTheEngineMoveItsMemory) {
+  const auto peak = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"--engine", "vllm", "--prompt", "8000"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return predict_json(arguments)["peak_memory_bytes"].get<double>();
+  };
+  EXPECT_LT(peak({"--max-sequences", "8", "--batch-tokens", "512"}), peak({"--max-sequences", "8"}));
+  EXPECT_LT(peak({"--max-sequences", "8"}), peak({}));
+}
+
+TEST(Predict, UsableMemoryIsWhatTheUserSays) {
+  const auto budget = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"--engine", "roofline"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return predict_json(arguments)["memory_budget_bytes"].get<double>();
+  };
+  EXPECT_DOUBLE_EQ(budget({"--usable-memory", "40GiB"}), 40.0 * 1073741824);
+  EXPECT_DOUBLE_EQ(budget({"--usable-memory", "40GiB", "--memory-fraction", "0.5"}), 20.0 * 1073741824);
+  EXPECT_EQ(run_predict({"--usable-memory", "1TiB"}).exit_code, 2);
+  EXPECT_EQ(run_predict({"--usable-memory", "0GiB"}).exit_code, 2);
+  EXPECT_EQ(run_predict({"--memory-fraction", "1.5"}).exit_code, 2);
+  EXPECT_EQ(run_predict({"--memory-fraction", "nan"}).exit_code, 2);
+}
+
 } // namespace
 } // namespace tokenroof::test

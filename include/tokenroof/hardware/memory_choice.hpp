@@ -64,4 +64,20 @@ namespace detail {
   return device;
 }
 
+/// The device of which one process may fill `usable` bytes: an app's limit, a raised working set, a share of a server.
+/// Throws InvalidSpec where the memory size is open, or is smaller than that.
+[[nodiscard]] constexpr Device with_usable_memory(Device device, Bytes usable) {
+  const MemoryVariant* const variant = memory(device);
+  if (variant == nullptr) {
+    throw InvalidSpec("usable_memory", detail::in_gibibytes(usable),
+                      "needs the memory size of the device to be stated");
+  }
+  if (!(usable > Bytes()) || usable > variant->capacity) {
+    throw InvalidSpec("usable_memory", detail::in_gibibytes(usable),
+                      "must be above 0 and at most the device's " + detail::in_gibibytes(variant->capacity));
+  }
+  device.memory_variants[device.chosen_memory.value_or(0)].usable = usable;
+  return device;
+}
+
 } // namespace tokenroof
