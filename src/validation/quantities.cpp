@@ -36,15 +36,15 @@ Bytes cache(const Ledger& ledger) { return ledger[LedgerItem::kv_cache] + ledger
 Bytes buffers(const Ledger& ledger) { return ledger[LedgerItem::activations] + ledger[LedgerItem::logits]; }
 Bytes allocated(const Ledger& ledger) { return peak(ledger) - ledger[LedgerItem::context]; }
 
-Answer file_weights(const Question& q) { return bytes(weight_bytes(*q.deployment.network, q.deployment.weights)); }
-
-Answer weights(const Question& q) { return bytes(ledger(q.deployment, q.workload)[LedgerItem::weights]); }
-
 /// Whether the devices hold less than the file without its embedding, which may stay on the host.
 bool is_placed_by_hand(const Question& q) {
   constexpr double all_but_embedding = 0.9;
   return q.file_weights && q.device_weights > Bytes() && q.device_weights < *q.file_weights * all_but_embedding;
 }
+
+Answer file_weights(const Question& q) { return bytes(weight_bytes(*q.deployment.network, q.deployment.weights)); }
+
+Answer weights(const Question& q) { return bytes(ledger(q.deployment, q.workload)[LedgerItem::weights]); }
 
 Answer device_weights(const Question& q) {
   if (q.device_index >= stages(q)) {
@@ -123,11 +123,22 @@ Answer compute_buffer(const Question& q) {
   return bytes(buffers(stage(q, index)));
 }
 
-Answer all_compute_buffers(const Question& q) {
-  return number(sum_over_devices(q, [&](std::int64_t i) { return buffers(stage(q, i)); }));
+/// What llama.cpp hands to the devices with each pass: the tokens' embeddings, and the mask of attention, in 32 bits. Where
+/// devices share the layers out, and nobody placed tensors by hand, passes overlap, each with a mask of its own @cite llamacpp.
+double host_inputs(const Question& q) {
+  constexpr double element_bytes = 4;
+  constexpr double overlapping_passes = 4;
+  const auto hidden = static_cast<double>(q.deployment.network->hidden);
+  const double masks = stages(q) > 1 && !is_placed_by_hand(q) ? overlapping_passes : 1;
+  const double rows = q.deployment.engine->memory.batched_tokens.value();
+  return element_bytes * rows * (hidden + masks * final_context(q.workload).value());
 }
 
-Answer host_compute_buffer(const Question&) { return none("buffers on the host are not predicted"); }
+Answer all_compute_buffers(const Question& q) {
+  return number(sum_over_devices(q, [&](std::int64_t i) { return buffers(stage(q, i)); }) + host_inputs(q));
+}
+
+Answer host_compute_buffer(const Question& q) { return number(host_inputs(q)); }
 
 Answer allocated_peak(const Question& q) { return bytes(allocated(ledger(q.deployment, q.workload))); }
 
@@ -170,7 +181,7 @@ constexpr std::array<Known, quantity_count> known = {{
     {"non_kv_memory", Extent::one_device, {.weights = true, .workload = true}, non_kv_memory},
     {"compute_buffer", Extent::one_device, {.workload = true, .context = true}, compute_buffer},
     {"all_compute_buffers", Extent::elsewhere, {.workload = true, .context = true}, all_compute_buffers},
-    {"host_compute_buffer", Extent::elsewhere, {.workload = true}, host_compute_buffer},
+    {"host_compute_buffer", Extent::elsewhere, {.workload = true, .context = true}, host_compute_buffer},
     {"allocated_peak", Extent::one_device, {.weights = true, .kv = true, .workload = true}, allocated_peak},
     {"all_allocated_peaks", Extent::all_devices, {.weights = true, .kv = true, .workload = true}, all_allocated_peaks},
     {"held_memory", Extent::all_devices, {.weights = true, .kv = true, .workload = true}, held_memory},

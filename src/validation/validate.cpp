@@ -155,18 +155,27 @@ bool begins_log(const std::vector<ReadRow>& log, const ReadRow& next) {
          (states_file(next) && std::any_of(log.begin(), log.end(), states_file));
 }
 
-/// Fewer bytes than the parameters take when every matrix is in the scheme's own format, a twentieth allowed for what
+/// The format of a scheme that takes least.
+Format smallest_format(const WeightScheme& scheme) {
+  Format smallest = scheme.format;
+  for (std::size_t i = 0; i < scheme.rule_count; ++i) {
+    const Format& format = scheme.rules[i].format;
+    smallest = bytes_per_element(format) < bytes_per_element(smallest) ? format : smallest;
+  }
+  return smallest;
+}
+
+/// Fewer bytes than the parameters take when every matrix is in the scheme's smallest format, a twentieth allowed for what
 /// people round.
 bool lacks_weights(Quantity quantity, const Question& question, double measured) {
   if (quantity != Quantity::file_weights && quantity != Quantity::weights) {
     return false;
   }
   constexpr double allowed = 0.95;
-  WeightScheme least = question.deployment.weights;
-  least.rule_count = 0;
-  Question smallest = question;
-  smallest.deployment.weights = least;
-  return measured < allowed * predict(quantity, smallest).value;
+  Question least = question;
+  least.deployment.weights.format = smallest_format(question.deployment.weights);
+  least.deployment.weights.rule_count = 0;
+  return measured < allowed * predict(quantity, least).value;
 }
 
 bool exceeds_capacity(const Question& question, double measured, bool of_all_devices) {
