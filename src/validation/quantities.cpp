@@ -130,7 +130,7 @@ double host_inputs(const Question& q) {
   constexpr double overlapping_passes = 4;
   const auto hidden = static_cast<double>(q.deployment.network->hidden);
   const double masks = stages(q) > 1 && !is_placed_by_hand(q) ? overlapping_passes : 1;
-  const double rows = q.deployment.engine->memory.batched_tokens.value();
+  const double rows = batched_tokens(q.deployment).value();
   return element_bytes * rows * (hidden + masks * final_context(q.workload).value());
 }
 
