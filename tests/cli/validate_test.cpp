@@ -120,6 +120,24 @@ TEST(Validate, WeightsPlacedByHandAreNotPredicted) {
   EXPECT_THAT(out.text(), HasSubstr("b,weights_gib,compared,1.5,"));
 }
 
+TEST(Validate, NotesTellWhatAMetricMeans) {
+  // 512 rows of 4096 elements and of 1024 cells in 32 bits; of several devices each pass under way has its own mask.
+  const File file(
+      rows({"a,llama.cpp,RTX 3090,Llama-3.1-8B,Q5_K - Small,compute_buffer_mib,10,CUDA_Host compute buffer; n_ctx=1024 "
+            "n_ubatch=512",
+            "b,llama.cpp,2x RTX 3090,Llama-3.1-8B,Q5_K - Small,compute_buffer_mib,16,CUDA_Host compute buffer; "
+            "n_ctx=1024 n_ubatch=512"}));
+  const nlohmann::json report = json_of(file, {"--group-by", "quantity"});
+  EXPECT_EQ(report.at("groups").at(0).at("quantity"), "host_compute_buffer");
+  EXPECT_EQ(report.at("groups").at(0).at("compared_rows"), 2);
+  EXPECT_EQ(report.at("total").at("p90_error_ratio"), 0);
+}
+
+TEST(Validate, AFileInASmallerFormatThanItsNameIsNoContradiction) {
+  const File file(rows({"a,llama.cpp,H100,gpt-oss-20b,MXFP4 MoE,model_size_bytes,12101070356,"}));
+  EXPECT_EQ(json_of(file).at("total").at("compared_rows"), 1);
+}
+
 TEST(Validate, RowsAreWrittenWithReasons) {
   const File file(rows({exact_row, "\"b,\"\"\",nobody's,H100,Llama-2-7b-hf,bfloat16,model_size_bytes,1,"}));
   const File out;
