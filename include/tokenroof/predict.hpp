@@ -112,10 +112,12 @@ struct StepModels {
 
 namespace detail {
 
+/// Whether prefill expands a latent cache: where tokens are picked for each query it is never done.
 [[nodiscard]] inline bool has_latent_attention(const Network& network) {
   for (const LayerRun& run : network.layers) {
     for (const Mixer& mixer : run.block.mixers) {
-      if (std::holds_alternative<LatentAttention>(mixer)) {
+      const auto* latent = std::get_if<LatentAttention>(&mixer);
+      if (latent != nullptr && !latent->selected) {
         return true;
       }
     }

@@ -35,6 +35,9 @@ struct HeadsText {
   std::string operator()(const LatentAttention& a) const { return fmt::format("{} latent", a.heads); }
   std::string operator()(const StateSpace& m) const { return fmt::format("{} state-space", m.heads); }
   std::string operator()(const LinearAttention& m) const { return fmt::format("{} linear", m.value_heads); }
+  std::string operator()(const CompressedAttention& a) const { return fmt::format("{} compressed", a.heads); }
+  std::string operator()(const SelectiveScan& m) const { return fmt::format("{} scanned", m.inner); }
+  std::string operator()(const LinearMap&) const { return "linear"; }
   std::string operator()(const ShortConvolution&) const { return "convolution"; }
 };
 
@@ -106,6 +109,17 @@ std::string verdict(const NetworkEntry& entry, Count total) {
                          : fmt::format("{:+} against the published {}", difference, *entry.published_parameters);
 }
 
+struct FeedForwardText {
+  std::string operator()(const DenseFeedForward& f) const {
+    return fmt::format("{} width {}", f.gated ? "gated" : "plain", f.width);
+  }
+  std::string operator()(const MixtureOfExperts& f) const {
+    return fmt::format("{} of {} experts of width {}", f.active, f.experts, f.width) +
+           (f.shared_width > 0 ? fmt::format(", {} shared", f.shared_width) : "");
+  }
+  std::string operator()(const LinearMap&) const { return "linear"; }
+};
+
 std::string layers(const Network& network) {
   Table table({Align::right, Align::left, Align::left});
   for (const LayerRun& run : kinds_of_layers(network)) {
@@ -115,19 +129,12 @@ std::string layers(const Network& network) {
       if (const auto* attention = std::get_if<GroupedQueryAttention>(&mixer)) {
         mixers += fmt::format(" of {}", attention->head_dim);
         mixers += attention->window ? ", window " + to_text(*attention->window) : "";
+        mixers += attention->shares_cache ? ", sharing a cache" : "";
       }
     }
-    std::string feed_forward = "no feed-forward";
-    if (run.block.feed_forward) {
-      if (const auto* moe = std::get_if<MixtureOfExperts>(&*run.block.feed_forward)) {
-        feed_forward = fmt::format("{} of {} experts of width {}", moe->active, moe->experts, moe->width);
-        feed_forward += moe->shared_width > 0 ? fmt::format(", {} shared", moe->shared_width) : "";
-      } else {
-        const auto& dense = std::get<DenseFeedForward>(*run.block.feed_forward);
-        feed_forward = fmt::format("{} width {}", dense.gated ? "gated" : "plain", dense.width);
-      }
-    }
-    table.add({fmt::format("{} x", run.count), mixers, feed_forward});
+    const auto& feed_forward = run.block.feed_forward;
+    const std::string text = feed_forward ? std::visit(FeedForwardText{}, *feed_forward) : "no feed-forward";
+    table.add({fmt::format("{} x", run.count), mixers.empty() ? "no attention" : mixers, text});
   }
   return table.str(2);
 }

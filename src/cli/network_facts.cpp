@@ -9,7 +9,8 @@ const Mixer* main_mixer(const Network& network) {
   const Mixer* any = nullptr;
   for (const LayerRun& run : network.layers) {
     for (const Mixer& mixer : run.block.mixers) {
-      if (std::holds_alternative<GroupedQueryAttention>(mixer) || std::holds_alternative<LatentAttention>(mixer)) {
+      if (std::holds_alternative<GroupedQueryAttention>(mixer) || std::holds_alternative<LatentAttention>(mixer) ||
+          std::holds_alternative<CompressedAttention>(mixer)) {
         return &mixer;
       }
       any = any == nullptr ? &mixer : any;

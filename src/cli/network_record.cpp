@@ -27,6 +27,9 @@ struct MixerRecord {
   Json operator()(const LatentAttention& a) const { return {{"kind", "latent_attention"}, {"heads", a.heads}}; }
   Json operator()(const StateSpace& m) const { return {{"kind", "state_space"}, {"heads", m.heads}}; }
   Json operator()(const LinearAttention& m) const { return {{"kind", "linear_attention"}, {"heads", m.value_heads}}; }
+  Json operator()(const CompressedAttention& a) const { return {{"kind", "compressed_attention"}, {"heads", a.heads}}; }
+  Json operator()(const SelectiveScan&) const { return {{"kind", "selective_scan"}, {"heads", nullptr}}; }
+  Json operator()(const LinearMap&) const { return {{"kind", "linear_map"}, {"heads", nullptr}}; }
   Json operator()(const ShortConvolution&) const { return {{"kind", "convolution"}, {"heads", nullptr}}; }
 };
 
@@ -38,6 +41,7 @@ struct FeedForwardRecord {
     return {{"kind", "experts"},    {"width", f.width},           {"gated", f.gated},
             {"experts", f.experts}, {"active_experts", f.active}, {"shared_width", f.shared_width}};
   }
+  Json operator()(const LinearMap&) const { return {{"kind", "linear_map"}}; }
 };
 
 Json layers(const Network& network) {

@@ -24,11 +24,11 @@ constexpr readers::JsonLimits limits = {.bytes = std::size_t{4} << 20, .allow_no
 
 /// The language model's part of a multi-modal configuration; the whole otherwise.
 json language_part(const json& config) {
-  for (const char* part : {"text_config", "language_config", "llm_config"}) {
+  for (const char* part : {"text_config", "language_config", "llm_config", "thinker_config"}) {
     if (!config.contains(part) || !config.at(part).is_object()) {
       continue;
     }
-    json language = config.at(part);
+    json language = language_part(config.at(part));
     for (const char* shared : {"model_type", "tie_word_embeddings", "torch_dtype", "dtype", "quantization_config"}) {
       if (!language.contains(shared) && config.contains(shared)) {
         language[shared] = config.at(shared);
@@ -39,26 +39,33 @@ json language_part(const json& config) {
   return config;
 }
 
-std::string unsupported(std::string_view model_type) {
-  std::string message = "'" + std::string(model_type.substr(0, 64)) + "' is not supported";
-  const auto names = readers::network_class_names();
-  const auto close = nearest_names(model_type, names);
-  for (std::size_t i = 0; i < close.size(); ++i) {
-    message += (i == 0 ? "; nearest: " : ", ") + close[i];
+std::string nearest_classes(std::string_view model_type) {
+  std::string text;
+  for (const std::string& name : nearest_names(model_type, readers::network_class_names())) {
+    text += (text.empty() ? "; nearest: " : ", ") + name;
   }
-  return message;
+  return text;
 }
 
-const readers::NetworkClass& class_of(const json& config, std::string_view path) {
+/// The class of a configuration; the general one where its model_type is not in the table.
+struct ClassChoice {
+  const readers::NetworkClass* network_class = nullptr;
+  std::string assumption{};
+};
+
+ClassChoice class_of(const json& config, std::string_view path) {
   const auto found = config.find("model_type");
   if (found == config.end() || !found->is_string()) {
     throw ParseError(std::string(path), "model_type", "is missing, or not text");
   }
   const auto& model_type = found->get_ref<const std::string&>();
   if (const auto* network_class = readers::find_network_class(model_type)) {
-    return *network_class;
+    return {.network_class = network_class};
   }
-  throw ParseError(std::string(path), "model_type", unsupported(model_type));
+  const std::string shown = model_type.substr(0, 64);
+  return {.network_class = &readers::general_network_class(),
+          .assumption = "model_type '" + shown + "' is not known: read as a decoder of the usual kind, by its keys" +
+                        nearest_classes(shown)};
 }
 
 /// Features that change what a network is made of, and that we cannot describe yet.
@@ -66,6 +73,27 @@ void refuse_unsupported(readers::NetworkFacts& facts) {
   const std::string feature = facts.text("unsupported");
   if (!feature.empty()) {
     throw ParseError(facts.path(), feature, "this value is not supported");
+  }
+}
+
+/// A configuration of no known class must not have keys whose meaning would change the network.
+void refuse_unread_keys(const json& config, std::string_view path) {
+  for (const auto& [key, value] : config.items()) {
+    const bool set = !value.is_null() && value != false && value != 0;
+    if (set && readers::is_unread_key(key)) {
+      throw ParseError(std::string(path), key,
+                       "is not understood in a model_type that is not known" +
+                           nearest_classes(config.at("model_type").get<std::string>().substr(0, 64)));
+    }
+  }
+}
+
+/// What the class has to say about how far its description can be trusted.
+void note_assumptions(readers::NetworkFacts& facts) {
+  for (const char* fact : {"note", "another_note"}) {
+    if (std::string note = facts.text(fact); !note.empty()) {
+      facts.assume(std::move(note));
+    }
   }
 }
 
@@ -77,7 +105,8 @@ Network make_network(readers::NetworkFacts& facts, std::string_view name) {
   network.vocabulary = facts.count("vocabulary");
   network.tied_embeddings = facts.flag("tied");
   network.context_limit = Tokens::from_value(static_cast<double>(facts.count_or_zero("context")));
-  network.layers = readers::make_layers(facts);
+  auto layers = readers::make_layers(facts);
+  network.layers = std::move(layers.runs);
   network.normalisation = readers::make_normalisation(facts);
   network.learned_positions = facts.count_or_zero("learned_positions");
   network.embedding_width = facts.count_or_zero("embedding_width");
@@ -85,6 +114,13 @@ Network make_network(readers::NetworkFacts& facts, std::string_view name) {
   network.final_norm = facts.flag("final_norm", true);
   network.head_bias = facts.flag("head_bias");
   network.prediction_heads = facts.count_or_zero("prediction_heads");
+  if (network.prediction_heads > 0) {
+    network.prediction_blocks = std::move(layers.prediction);
+  }
+  network.per_layer_width = facts.count_or_zero("per_layer_width");
+  network.per_layer_vocabulary = network.per_layer_width > 0 ? facts.count("per_layer_vocabulary") : 0;
+  network.residual_streams = facts.find_count("residual_streams").value_or(1);
+  note_assumptions(facts);
   return network;
 }
 
@@ -106,7 +142,12 @@ NetworkReading readers::examine_config(const json& document, std::string_view pa
     throw ParseError(std::string(path), "", "is not a JSON object");
   }
   const json config = language_part(document);
-  readers::NetworkFacts facts(config, class_of(config, path), std::string(path));
+  const ClassChoice choice = class_of(config, path);
+  readers::NetworkFacts facts(config, *choice.network_class, std::string(path));
+  if (!choice.assumption.empty()) {
+    refuse_unread_keys(config, path);
+    facts.assume(choice.assumption);
+  }
   NetworkReading reading{.network = make_network(facts, name)};
   auto stored = readers::stored_weights(config);
   reading.weights = stored.scheme;

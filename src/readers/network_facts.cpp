@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "tokenroof/errors.hpp"
@@ -37,6 +38,24 @@ constexpr std::array bounds = {
     Bound{"nope_head_dim", 8192},
     Bound{"rope_head_dim", 8192},
     Bound{"prediction_heads", 64},
+    Bound{"index_heads", 4096},
+    Bound{"index_head_dim", 8192},
+    Bound{"selected", Count{1} << 40},
+    Bound{"compressed_ratio", Count{1} << 20},
+    Bound{"output_groups", 4096},
+    Bound{"linear_key_heads", 4096},
+    Bound{"linear_value_heads", 4096},
+    Bound{"linear_key_head_dim", 8192},
+    Bound{"linear_value_head_dim", 8192},
+    Bound{"state_heads", 4096},
+    Bound{"state_head_dim", 8192},
+    Bound{"state", 8192},
+    Bound{"state_groups", 4096},
+    Bound{"convolution", 1024},
+    Bound{"step_rank", Count{1} << 16},
+    Bound{"per_layer_width", 8192},
+    Bound{"per_layer_vocabulary", Count{1} << 24},
+    Bound{"residual_streams", 64},
 };
 
 Count most(std::string_view fact) {
@@ -52,7 +71,7 @@ std::string shown(const json& value) {
 }
 
 /// Values that a file gives by layer are one value where all layers agree.
-json of_all_layers(const json& value, const std::string& key) {
+const json& of_all_layers(const json& value, const std::string& key) {
   if (!value.is_array() || value.empty()) {
     return value;
   }
@@ -60,17 +79,6 @@ json of_all_layers(const json& value, const std::string& key) {
     throw InvalidSpec(key, "array", "values that differ from layer to layer are not supported");
   }
   return value.front();
-}
-
-json modified(json value, const json& spec) {
-  if (spec.contains("equals")) {
-    return value == spec.at("equals");
-  }
-  if (value.is_number_integer() && value >= 0 && value < (Count{1} << 40)) {
-    value = value.get<Count>() + spec.value("plus", Count{0});
-    value = value.get<Count>() / spec.value("divided_by", Count{1});
-  }
-  return value;
 }
 
 } // namespace
@@ -84,9 +92,25 @@ void NetworkFacts::assume(std::string note) {
   }
 }
 
+void NetworkFacts::enter_layer(Count layer, Count layers) {
+  layer_ = static_cast<std::size_t>(layer);
+  layers_ = static_cast<std::size_t>(layers);
+}
+
+void NetworkFacts::leave_layers() {
+  layer_.reset();
+  words_.clear();
+}
+
 const json* NetworkFacts::in_config(std::string_view key) const {
   const json* at = &config_;
-  while (at->is_object()) {
+  while (true) {
+    if (at->is_array() && layer_ && *layer_ < at->size()) {
+      at = &(*at)[*layer_];
+    }
+    if (!at->is_object()) {
+      return nullptr;
+    }
     const std::size_t dot = key.find('.');
     const auto found = at->find(key.substr(0, dot));
     if (found == at->end()) {
@@ -98,22 +122,39 @@ const json* NetworkFacts::in_config(std::string_view key) const {
     at = &*found;
     key.remove_prefix(dot + 1);
   }
-  return nullptr;
+}
+
+/// Lists may go on beyond the last layer: prediction modules have entries too. A shorter one counts where all agree.
+const json* NetworkFacts::of_layer(const json* value, const std::string& key) const {
+  if (!layer_ || !value->is_array() || value->empty()) {
+    return value;
+  }
+  if (value->size() >= layers_) {
+    return &(*value)[*layer_];
+  }
+  if (std::any_of(value->begin(), value->end(), [&](const json& other) { return other != value->front(); })) {
+    throw InvalidSpec(key, std::to_string(value->size()) + " entries",
+                      "must have one for each of " + std::to_string(layers_) + " layers");
+  }
+  return &value->front();
 }
 
 NetworkFacts::Value NetworkFacts::lookup(const std::string& key) {
+  if (const auto word = words_.find(key); word != words_.end()) {
+    return {&word->second, key};
+  }
   bool present = false;
   const auto spelt = [&](const std::string& spelling) {
     const json* value = in_config(spelling);
     present = present || value != nullptr;
-    return value != nullptr && !value->is_null() ? value : nullptr;
+    return value != nullptr && !value->is_null() ? of_layer(value, spelling) : nullptr;
   };
   if (const json* value = spelt(key)) {
-    return {*value, key};
+    return {value, key};
   }
   for (const std::string& alias : key_aliases(key)) {
     if (const json* value = spelt(alias)) {
-      return {*value, alias};
+      return {value, alias};
     }
   }
   const auto fallback = class_.defaults.find(key);
@@ -121,16 +162,60 @@ NetworkFacts::Value NetworkFacts::lookup(const std::string& key) {
     return {nullptr, key};
   }
   assume(key + " is absent: " + shown(fallback->second) + ", the default of " + class_.name);
-  return {fallback->second, key};
+  return {&fallback->second, key};
 }
 
 bool NetworkFacts::holds(const json& condition) {
   for (const auto& [key, value] : condition.items()) {
-    if (lookup(key).value != value) {
+    if (lookup(key).get() != value) {
       return false;
     }
   }
   return true;
+}
+
+/// A number, or the number under a key; nothing where there is none.
+std::optional<double> NetworkFacts::operand(const json& spec) {
+  const json value = spec.is_string() ? lookup(spec.get<std::string>()).get() : spec;
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
+
+/// The product of all that a spec lists, 1 for what is absent.
+double NetworkFacts::product(const json& spec) {
+  if (!spec.is_array()) {
+    return operand(spec).value_or(1);
+  }
+  double all = 1;
+  for (const json& factor : spec) {
+    all *= operand(factor).value_or(1);
+  }
+  return all;
+}
+
+void NetworkFacts::modify(Value& value, const json& spec) {
+  if (spec.contains("equals")) {
+    value.replace(value.get() == spec.at("equals"));
+    return;
+  }
+  const bool changes = spec.contains("plus") || spec.contains("times") || spec.contains("divided_by") ||
+                       spec.contains("round_up") || spec.contains("round_down");
+  const json& found = value.get();
+  if (!changes || !(spec.contains("times") ? found.is_number() : found.is_number_integer())) {
+    return;
+  }
+  constexpr double most_exact = 0x1p40;
+  const double divisor = product(spec.value("divided_by", json(1)));
+  double number = std::floor((found.get<double>() + spec.value("plus", 0.0)) * product(spec.value("times", json(1))) /
+                             (divisor > 0 ? divisor : 1));
+  if (const double multiple = product(spec.value("round_up", json(1))); multiple > 1) {
+    number = std::ceil(number / multiple) * multiple;
+  }
+  if (const double multiple = product(spec.value("round_down", json(1))); multiple > 1) {
+    number = std::floor(number / multiple) * multiple;
+  }
+  if (number >= 0 && number < most_exact) {
+    value.replace(static_cast<Count>(number));
+  }
 }
 
 NetworkFacts::Value NetworkFacts::resolve(const json& spec) {
@@ -143,13 +228,13 @@ NetworkFacts::Value NetworkFacts::resolve(const json& spec) {
     return {};
   }
   if (!spec.is_object()) {
-    return {spec, {}};
+    return {&spec, {}};
   }
   if (spec.contains("value")) {
-    return {spec.at("value"), {}};
+    return {&spec.at("value"), {}};
   }
   Value found = lookup(spec.at("key"));
-  found.value = modified(std::move(found.value), spec);
+  modify(found, spec);
   return found;
 }
 
@@ -164,7 +249,7 @@ NetworkFacts::Value NetworkFacts::find(std::string_view fact) {
 
 std::optional<Count> NetworkFacts::find_count(std::string_view fact) {
   const Value found = find(fact);
-  const json value = of_all_layers(found.value, found.key);
+  const json& value = of_all_layers(found.get(), found.key);
   if (value.is_null()) {
     return std::nullopt;
   }
@@ -190,39 +275,54 @@ Count NetworkFacts::count(std::string_view fact) {
 
 bool NetworkFacts::flag(std::string_view fact, bool absent) {
   const Value found = find(fact);
-  if (found.value.is_null()) {
+  if (found.get().is_null()) {
     return absent;
   }
-  if (!found.value.is_boolean()) {
-    throw InvalidSpec(found.key, shown(found.value), "must be true or false");
+  if (!found.get().is_boolean()) {
+    throw InvalidSpec(found.key, shown(found.get()), "must be true or false");
   }
-  return found.value.get<bool>();
+  return found.get().get<bool>();
 }
 
 std::string NetworkFacts::text(std::string_view fact) {
   const Value found = find(fact);
-  if (found.value.is_null()) {
+  if (found.get().is_null()) {
     return {};
   }
-  if (!found.value.is_string()) {
-    throw InvalidSpec(found.key, shown(found.value), "must be text");
+  if (!found.get().is_string()) {
+    throw InvalidSpec(found.key, shown(found.get()), "must be text");
   }
-  return found.value.get<std::string>();
+  return found.get().get<std::string>();
 }
 
-std::optional<json> NetworkFacts::list(std::string_view fact) {
+const json* NetworkFacts::list(std::string_view fact) {
   const Value found = find(fact);
-  if (found.value.is_null()) {
-    return std::nullopt;
+  if (found.get().is_null()) {
+    return nullptr;
   }
-  if (!found.value.is_array()) {
-    throw InvalidSpec(found.key, shown(found.value), "must be a list");
+  if (!found.get().is_array()) {
+    throw InvalidSpec(found.key, shown(found.get()), "must be a list");
   }
-  return found.value;
+  return &found.get();
 }
+
+bool NetworkFacts::is_text(std::string_view fact) { return find(fact).get().is_string(); }
+
+std::string NetworkFacts::word(std::string_view fact) {
+  const Value found = find(fact);
+  if (found.get().is_null()) {
+    return {};
+  }
+  return found.get().is_string() ? found.get().get<std::string>() : shown(found.get());
+}
+
+bool NetworkFacts::has(std::string_view fact) { return !find(fact).get().is_null(); }
 
 std::string NetworkFacts::key_of(std::string_view fact) const {
   NetworkFacts copy(config_, class_, path_);
+  copy.layer_ = layer_;
+  copy.layers_ = layers_;
+  copy.words_ = words_;
   return copy.find(fact).key;
 }
 

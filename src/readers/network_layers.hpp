@@ -12,7 +12,12 @@ namespace tokenroof::readers {
 /// How the class normalises: by root mean square, or with mean, bias or neither.
 [[nodiscard]] Normalisation make_normalisation(NetworkFacts& facts);
 
-/// All layers in order, equal ones folded. Throws InvalidSpec and ParseError.
-[[nodiscard]] std::vector<LayerRun> make_layers(NetworkFacts& facts);
+struct Layers {
+  std::vector<LayerRun> runs{};    ///< in order, equal ones folded
+  std::vector<Block> prediction{}; ///< of one prediction module, where it is not like the last layer
+};
+
+/// All layers. Throws InvalidSpec and ParseError.
+[[nodiscard]] Layers make_layers(NetworkFacts& facts);
 
 } // namespace tokenroof::readers

@@ -2,11 +2,13 @@
 // head, attention masks, quantisation scales and prediction modules. Active: per token, embedding tables included.
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "tokenroof/catalogue/networks.hpp"
 #include "tokenroof/network/parameters.hpp"
+#include "tokenroof/network/weight_scheme.hpp"
 
 namespace {
 
@@ -39,6 +41,16 @@ constexpr std::array rows = {
     Row{"openai-community/gpt2", 124'439'808},
     Row{"internlm/internlm2_5-7b-chat", 7'737'708'544},
     Row{"moonshotai/Kimi-K2-Instruct", 1'026'408'232'448, 32'861'500'928},
+    Row{"deepseek-ai/DeepSeek-V3.2", 671'877'944'064, 38'403'822'336},
+    Row{"LiquidAI/LFM2-1.2B", 1'170'340'608},
+    Row{"LiquidAI/LFM2-2.6B", 2'569'272'320},
+    Row{"tiiuae/Falcon-H1-0.5B-Base", 521'411'104},
+    Row{"tiiuae/falcon-mamba-7b-instruct", 7'272'665'088},
+    Row{"ibm-granite/granite-4.0-h-small", 32'207'337'984, 8'803'121'664},
+    Row{"moonshotai/Kimi-Linear-48B-A3B-Instruct", 49'122'681'728, 3'484'459'904},
+    Row{"MiniMaxAI/MiniMax-M1-80k", 456'089'655'296, 48'403'306'496},
+    Row{"Qwen/Qwen3-Next-80B-A3B-Instruct", 79'674'391'296, 3'874'929'408},
+    Row{"mistralai/Mistral-Small-4-119B-2603", 118'972'826'624},
     Row{"moonshotai/Moonlight-16B-A3B", 15'960'110'208, 2'914'776'192},
     Row{"meta-llama/Llama-2-7b-hf", 6'738'415'616},
     Row{"meta-llama/Meta-Llama-3-70B", 70'553'706'496},
@@ -96,6 +108,83 @@ TEST(ParameterCounts, EqualPublishedTotals) {
     if (row.active > 0) {
       EXPECT_EQ(count.active(), row.active) << row.name;
     }
+  }
+}
+
+struct WithPrediction {
+  std::string_view name;
+  Count stored; ///< elements of the checkpoint
+};
+
+// NVIDIA-NeMo/Megatron-Bridge, model verification cards, and the safetensors metadata of Qwen3-Next.
+TEST(ParameterCounts, CheckpointsHoldThePredictionModulesToo) {
+  for (const WithPrediction& row : {WithPrediction{"nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-FP8", 123'611'033'088},
+                                    WithPrediction{"zai-org/GLM-5.2", 753'329'940'480},
+                                    WithPrediction{"Qwen/Qwen3-Next-80B-A3B-Instruct", 81'324'862'720}}) {
+    const ParameterCount count = count_parameters(*catalogue::network(row.name));
+    EXPECT_EQ(count.total() + count.prediction, row.stored) << row.name;
+  }
+}
+
+/// 32-bit scales of blocks of 128 x 128 in all matrices that fp8 checkpoints quantise.
+Count block_scales(const Network& network) {
+  constexpr RoleSet kept = {
+      TensorRole::token_embedding, TensorRole::tied_embedding,        TensorRole::lm_head,
+      TensorRole::router,          TensorRole::prediction_projection, TensorRole::indexer_weights};
+  const auto blocks = [](Count length) { return (length + 127) / 128; };
+  Count scales = 0;
+  Count layers = 0;
+  const auto add = [&](const Tensor& tensor) {
+    if (!is_vector(tensor.role) && !kept.contains(tensor.role)) {
+      scales += layers * tensor.count * blocks(tensor.rows) * blocks(tensor.row_length);
+    }
+  };
+  for (const LayerRun& run : network.layers) {
+    layers = run.count;
+    for_each_tensor(run.block, network, add);
+  }
+  layers = network.prediction_heads;
+  for_each_prediction_tensor(network, add);
+  return scales;
+}
+
+struct Stored {
+  std::string_view name;
+  Count elements;
+  bool second_head = false; ///< a tied head is stored again
+  bool prediction = false;  ///< with copies of embedding and head
+  bool scales = false;      ///< of fp8 blocks, counted as elements
+};
+
+// Safetensors metadata of the checkpoints.
+TEST(ParameterCounts, WhatCheckpointsStoreBesideTheNetwork) {
+  for (const Stored& row : {
+           Stored{"tiiuae/falcon-7b", 7'217'189'760, true},
+           Stored{"tiiuae/falcon-180B-chat", 179'522'565'120, true},
+           Stored{"Qwen/Qwen3-1.7B", 2'031'739'904, true},
+           Stored{"Qwen/Qwen1.5-0.5B-Chat", 619'570'176, true},
+           Stored{"MiniMaxAI/MiniMax-M2.5", 228'703'644'928, false, false, true},
+           Stored{"Qwen/Qwen3-235B-A22B-FP8", 235'107'904'512, false, false, true},
+           Stored{"deepseek-ai/DeepSeek-V3.1", 684'531'386'000, false, true, true},
+           Stored{"deepseek-ai/DeepSeek-R1", 684'531'386'000, false, true, true},
+           Stored{"deepseek-ai/DeepSeek-V3.2-Exp", 685'396'921'376, false, true, true},
+       }) {
+    Network network = *catalogue::network(row.name);
+    network.prediction_heads = row.prediction ? network.prediction_heads : 0;
+    const ParameterCount count = count_parameters(network);
+    const Count table = network.vocabulary * network.hidden;
+    EXPECT_EQ(count.total() + count.prediction + (row.second_head ? table : 0) + (row.prediction ? 2 * table : 0) +
+                  (row.scales ? block_scales(network) : 0),
+              row.elements)
+        << row.name;
+  }
+}
+
+// Causal masks of 1024 x 1024 in every layer.
+TEST(ParameterCounts, GptCheckpointsHoldMasks) {
+  for (const auto& [name, elements] : {std::pair{"gpt2", 137'022'720}, std::pair{"gpt2-medium", 379'988'992}}) {
+    const Network& network = *catalogue::network(name);
+    EXPECT_EQ(count_parameters(network).total() + layer_count(network) * 1024 * 1024, elements) << name;
   }
 }
 

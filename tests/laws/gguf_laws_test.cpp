@@ -15,6 +15,7 @@ namespace {
 /// What a GGUF file does not state: prediction modules have tensors of their own, and names follow the metadata.
 Network as_stored(Network network) {
   network.prediction_heads = 0;
+  network.prediction_blocks.clear();
   if (network.embedding_width == network.hidden) {
     network.embedding_width = 0;
   }

@@ -1,6 +1,7 @@
 // Laws of whole predictions, over random networks, devices, splits and workloads.
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,47 @@ Count pick(Count least, Count most) { return *rc::gen::inRange<Count>(least, mos
 
 Tokens tokens(Count least, Count most) { return Tokens::from_value(static_cast<double>(pick(least, most))); }
 
+/// One of the rules of linear attention.
+LinearRule any_rule() { return static_cast<LinearRule>(pick(0, 3)); }
+
+std::optional<TokenIndexer> any_indexer() {
+  return pick(0, 1) == 0 ? std::nullopt : std::optional(TokenIndexer{.heads = pick(1, 64), .head_dim = pick(16, 128)});
+}
+
+Mixer any_newer_mixer() {
+  switch (pick(0, 3)) {
+  case 0: {
+    const Count ratio = pick(0, 1) * 4;
+    return CompressedAttention{.heads = 16,
+                               .head_dim = pick(16, 512),
+                               .query_rank = pick(16, 1024),
+                               .output_groups = 16,
+                               .output_rank = pick(16, 1024),
+                               .window = tokens(1, 256),
+                               .ratio = ratio,
+                               .overlap = ratio > 0,
+                               .selected = pick(0, 512)};
+  }
+  case 1:
+    return SelectiveScan{.inner = 16 * pick(16, 512), .state = pick(4, 64), .step_rank = pick(4, 256)};
+  case 2:
+    return LatentAttention{.heads = 16,
+                           .query_rank = 512,
+                           .kv_rank = 512,
+                           .nope_head_dim = 128,
+                           .rope_head_dim = 64,
+                           .value_head_dim = 128,
+                           .output_gate = pick(0, 1) == 1,
+                           .indexer = any_indexer(),
+                           .selected = tokens(1, 2048)};
+  default:
+    return LinearMap{};
+  }
+}
+
 Mixer any_mixer() {
   const Count kv_heads = pick(1, 16);
-  switch (pick(0, 5)) {
+  switch (pick(0, 6)) {
   case 0:
     return LatentAttention{.heads = 16,
                            .query_rank = pick(0, 1) * 512,
@@ -32,10 +71,18 @@ Mixer any_mixer() {
   case 1:
     return StateSpace{.heads = 16, .head_dim = pick(8, 64), .state = pick(16, 128)};
   case 2:
-    return LinearAttention{
-        .key_heads = 16, .value_heads = 32, .key_head_dim = pick(16, 128), .value_head_dim = pick(16, 128)};
+    return LinearAttention{.key_heads = 16,
+                           .value_heads = 32,
+                           .key_head_dim = pick(16, 128),
+                           .value_head_dim = pick(16, 128),
+                           .convolution = pick(0, 1) * 4,
+                           .rule = any_rule(),
+                           .decay_rank = 16 * pick(1, 8),
+                           .gate_rank = 16 * pick(0, 8)};
   case 3:
     return ShortConvolution{};
+  case 4:
+    return any_newer_mixer();
   default:
     break;
   }
@@ -52,13 +99,19 @@ FeedForward any_feed_forward() {
     return DenseFeedForward{.width = pick(64, 16384), .gated = pick(0, 1) == 1};
   }
   const Count experts = pick(1, 128);
-  return MixtureOfExperts{
-      .experts = experts, .active = pick(1, experts), .width = pick(64, 4096), .shared_width = pick(0, 1) * 1024};
+  return MixtureOfExperts{.experts = experts,
+                          .active = pick(1, experts),
+                          .width = pick(64, 4096),
+                          .shared_width = pick(0, 1) * 1024,
+                          .latent_width = pick(0, 1) * 256};
 }
 
 Network any_network() {
   Network network{.name = "random", .hidden = pick(64, 8192), .vocabulary = pick(100, 200000)};
   network.tied_embeddings = pick(0, 1) == 1;
+  network.residual_streams = pick(1, 4);
+  network.per_layer_width = pick(0, 1) * 256;
+  network.per_layer_vocabulary = 1000;
   for (Count runs = pick(1, 4); runs > 0; --runs) {
     network.layers.push_back({Block{.mixers = {any_mixer()}, .feed_forward = any_feed_forward()}, pick(1, 40)});
   }

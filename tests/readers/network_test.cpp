@@ -188,6 +188,19 @@ TEST(NetworkReader, SuggestsTheWeightScheme) {
   }
 }
 
+TEST(NetworkReader, AModelTypeThatIsNotKnownIsReadByItsKeys) {
+  const auto reading = examine_network_text(config("lama", R"("attention_bias": true, "sliding_window": 8)"), "test");
+  EXPECT_THAT(reading.assumptions, Contains(AllOf(HasSubstr("'lama' is not known"), HasSubstr("nearest: llama"))));
+  EXPECT_TRUE(attention(reading.network).output_bias);
+  EXPECT_EQ(window(reading.network, 0), 8);
+  const Network moe =
+      parse("somebody's", R"("n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32,)"
+                          R"( "n_shared_experts": 1, "first_k_dense_replace": 1)");
+  ASSERT_EQ(moe.layers.size(), 2U);
+  EXPECT_EQ(experts(moe, 1).shared_width, 32);
+  EXPECT_EQ(parse("base"), parse("general")) << "names of the table that are no model_type";
+}
+
 TEST(NetworkReader, RefusesWhatItDoesNotKnow) {
   const auto message = [](const std::string& text) -> std::string {
     try {
@@ -197,9 +210,9 @@ TEST(NetworkReader, RefusesWhatItDoesNotKnow) {
     }
     return "";
   };
-  EXPECT_THAT(message(config("lama")),
-              AllOf(HasSubstr("model_type"), HasSubstr("'lama' is not supported"), HasSubstr("llama")));
-  EXPECT_THAT(message(config("base")), HasSubstr("not supported"));
+  EXPECT_THAT(message(config("lama", R"("mamba_d_state": 16)")),
+              AllOf(HasSubstr("mamba_d_state"), HasSubstr("nearest: llama")));
+  EXPECT_THAT(message(config("some_encoder", R"("type_vocab_size": 2)")), HasSubstr("type_vocab_size"));
   EXPECT_THAT(message(R"({"hidden_size": 64})"), HasSubstr("model_type"));
   EXPECT_THAT(message("[]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(message("{"), HasSubstr("file.json"));

@@ -295,6 +295,10 @@ private:
     }
   }
 
+  static void feed_forward(const LinearMap& /*map*/) {
+    throw std::logic_error("no GGUF file is known for this feed-forward network"); // see has_gguf_form
+  }
+
   void norm(const std::string& name, Count length, const Normalisation& normalisation) {
     vector(name + ".weight", normalisation.weight ? length : 0);
     vector(name + ".bias", normalisation.bias ? length : 0);
@@ -336,16 +340,32 @@ private:
   Count head_dim_ = 0;
 };
 
+/// Whether the writer knows all that a mixer is made of.
+struct HasGgufForm {
+  bool operator()(const GroupedQueryAttention& a) const {
+    return !a.head_gate && !a.keys_are_values && !a.shares_cache && !a.selected;
+  }
+  bool operator()(const LatentAttention& a) const { return !a.output_gate && !a.selected; }
+  bool operator()(const StateSpace& m) const { return m.norm; }
+  bool operator()(const LinearAttention& m) const { return m.rule == LinearRule::gated_delta; }
+  bool operator()(const ShortConvolution& /*mixer*/) const { return true; }
+  bool operator()(const DenseFeedForward& f) const { return !f.receptance; }
+  bool operator()(const MixtureOfExperts& f) const { return f.latent_width == 0 && !f.router_scale; }
+  template <class Other>
+  bool operator()(const Other& /*other*/) const {
+    return false;
+  }
+};
+
 /// Whether the writer knows all that the network is made of.
 inline bool has_gguf_form(const Network& network) {
-  const auto known = [](const Mixer& mixer) {
-    return std::holds_alternative<GroupedQueryAttention>(mixer) || std::holds_alternative<LatentAttention>(mixer) ||
-           std::holds_alternative<StateSpace>(mixer) || std::holds_alternative<LinearAttention>(mixer) ||
-           std::holds_alternative<ShortConvolution>(mixer);
-  };
-  return std::all_of(network.layers.begin(), network.layers.end(), [&](const LayerRun& run) {
-    return std::all_of(run.block.mixers.begin(), run.block.mixers.end(), known);
-  });
+  const auto known = [](const auto& part) { return std::visit(HasGgufForm{}, part); };
+  return network.per_layer_width == 0 && network.residual_streams == 1 &&
+         std::all_of(network.layers.begin(), network.layers.end(), [&](const LayerRun& run) {
+           const Block& block = run.block;
+           return !block.scale && block.norms <= 4 && block.mixers.size() == 1 && block.feed_forward &&
+                  known(block.mixers.front()) && known(*block.feed_forward);
+         });
 }
 
 /// The file of a network in the formats of a scheme.

@@ -172,7 +172,13 @@ public:
   void heads(const LatentAttention& attention, std::int64_t tensor) { divides("heads", attention.heads, tensor); }
   void heads(const StateSpace& mixer, std::int64_t tensor) { divides("state-space heads", mixer.heads, tensor); }
   void heads(const LinearAttention& mixer, std::int64_t tensor) { divides("value heads", mixer.value_heads, tensor); }
+  void heads(const CompressedAttention& attention, std::int64_t tensor) {
+    divides("heads", attention.heads, tensor);
+    divides("groups of heads", attention.output_groups, tensor);
+  }
+  void heads(const SelectiveScan& mixer, std::int64_t tensor) { divides("state-space channels", mixer.inner, tensor); }
   void heads(const ShortConvolution&, std::int64_t) {}
+  void heads(const LinearMap&, std::int64_t) {}
 
 private:
   void divides(const char* what, Count heads, std::int64_t tensor) {

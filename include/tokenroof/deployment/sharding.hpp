@@ -44,6 +44,15 @@ namespace tokenroof {
   case router:
   case shared_expert_router:
   case prediction_projection:
+  case compressor:
+  case indexer_query:
+  case indexer_key:
+  case indexer_weights:
+  case linear_map:
+  case expert_latent_down:
+  case expert_latent_up:
+  case per_layer_projection:
+  case residual_mixing:
     return 1;
   case attention_key:
   case attention_value:
@@ -71,6 +80,8 @@ namespace tokenroof {
   switch (role) {
   case TensorRole::token_embedding:
   case TensorRole::position_embedding:
+  case TensorRole::per_layer_embedding:
+  case TensorRole::per_layer_projection:
     return first;
   case TensorRole::tied_embedding:
   case TensorRole::embedding_projection:

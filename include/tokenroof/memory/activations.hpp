@@ -66,6 +66,15 @@ struct LiveElements {
     const auto values = static_cast<double>(m.value_heads * m.value_head_dim);
     return 2 * hidden + (2 * keys + 3 * values) / tensor;
   }
+  [[nodiscard]] double operator()(const CompressedAttention& a) const {
+    const auto query = static_cast<double>(a.heads * a.head_dim);
+    const auto output = static_cast<double>(a.output_groups * a.output_rank);
+    return 2 * hidden + static_cast<double>(a.query_rank + a.head_dim) + (2 * query + output) / tensor;
+  }
+  [[nodiscard]] double operator()(const SelectiveScan& m) const {
+    return 2 * hidden + (4 * static_cast<double>(m.inner) + static_cast<double>(m.step_rank + 2 * m.state)) / tensor;
+  }
+  [[nodiscard]] double operator()(const LinearMap&) const { return habits->hidden_vectors * hidden; }
   [[nodiscard]] double operator()(const ShortConvolution&) const { return 2 * hidden + 4 * hidden / tensor; }
   [[nodiscard]] double operator()(const DenseFeedForward& f) const {
     return habits->hidden_vectors * hidden + wide(static_cast<double>(f.width), f.gated) / tensor;
@@ -80,7 +89,8 @@ struct LiveElements {
   [[nodiscard]] double expert_workspace(const MixtureOfExperts& f) const {
     const double width = static_cast<double>(f.width) / expert_width_shards;
     const double branches = f.gated ? 2 * width : width;
-    return static_cast<double>(f.active) * (std::max(branches, hidden) + std::max(width, hidden));
+    const double io = f.latent_width > 0 ? static_cast<double>(f.latent_width) : hidden;
+    return static_cast<double>(f.active) * (std::max(branches, io) + std::max(width, io));
   }
 
 private:

@@ -34,10 +34,35 @@ namespace detail {
   return attention != nullptr ? attention->window : std::nullopt;
 }
 
+/// What one layer's mixer keeps. Compressed attention keeps three things of different growth.
+[[nodiscard]] inline std::vector<LayerCache> caches_of(const Mixer& mixer, SequenceBytes bytes) {
+  if (const auto* compressed = std::get_if<CompressedAttention>(&mixer)) {
+    return {{.bytes_per_token = bytes.vector_bytes(*compressed), .window = compressed->window},
+            {.bytes_per_token = bytes.entry_bytes(*compressed)},
+            {.fixed_bytes = compressor_state_bytes(*compressed)}};
+  }
+  bytes.tokens = Tokens();
+  LayerCache cache{.window = window_of(mixer), .fixed_bytes = std::visit(bytes, mixer)};
+  bytes.tokens = Tokens::from_value(1);
+  cache.bytes_per_token = std::visit(bytes, mixer) - cache.fixed_bytes;
+  return {cache};
+}
+
+/// Adds layers to the kind they are of.
+inline void add_kind(std::vector<LayerCache>& kinds, LayerCache cache, Count layers) {
+  if (layers == 0 || (cache.bytes_per_token == 0 && cache.fixed_bytes == 0)) {
+    return;
+  }
+  cache.layers = layers;
+  const auto known =
+      std::find_if(kinds.begin(), kinds.end(), [&](const LayerCache& kind) { return kind.same_kind(cache); });
+  known == kinds.end() ? kinds.push_back(cache) : void(known->layers += layers);
+}
+
 /// The kinds of caches in a pipeline stage on one rank, mixers without any aside.
 [[nodiscard]] inline std::vector<LayerCache> layer_caches(const Deployment& deployment, StageLayers stage) {
   const Network& network = *deployment.network;
-  SequenceBytes bytes =
+  const SequenceBytes bytes =
       sequence_bytes_of_mixer(network, deployment.kv, deployment.activations, Tokens(), deployment.parallelism.tensor);
   std::vector<LayerCache> kinds;
   Count first = 0;
@@ -45,16 +70,9 @@ namespace detail {
     const Count layers = layers_within(run.count, first, stage);
     first += run.count;
     for (const Mixer& mixer : run.block.mixers) {
-      bytes.tokens = Tokens();
-      LayerCache cache{.window = window_of(mixer), .fixed_bytes = std::visit(bytes, mixer), .layers = layers};
-      bytes.tokens = Tokens::from_value(1);
-      cache.bytes_per_token = std::visit(bytes, mixer) - cache.fixed_bytes;
-      if (layers == 0 || (cache.bytes_per_token == 0 && cache.fixed_bytes == 0)) {
-        continue;
+      for (const LayerCache& cache : caches_of(mixer, bytes)) {
+        add_kind(kinds, cache, layers);
       }
-      const auto known =
-          std::find_if(kinds.begin(), kinds.end(), [&](const LayerCache& kind) { return kind.same_kind(cache); });
-      known == kinds.end() ? kinds.push_back(cache) : void(known->layers += layers);
     }
   }
   return kinds;

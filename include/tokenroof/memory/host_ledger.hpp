@@ -62,7 +62,8 @@ namespace detail {
     return resident_part(on_host.weights, on_host.kv_cache, *cluster.host->memory);
   }
   const Bytes& weights = on_device[LedgerItem::weights];
-  return resident_part(weights, peak(on_device) - weights, memory_budget(deployment, on_device, *memory(cluster.device)));
+  return resident_part(weights, peak(on_device) - weights,
+                       memory_budget(deployment, on_device, *memory(cluster.device)));
 }
 
 } // namespace tokenroof

@@ -10,15 +10,15 @@ namespace tokenroof {
 
 /// Parameters by part. A tied table is counted once, as `embedding`; biases belong to the part they are added in.
 struct ParameterCount {
-  Count embedding = 0;    ///< token and position tables
-  Count attention = 0;    ///< mixers of every kind
-  Count feed_forward = 0; ///< dense feed-forward networks
-  Count experts = 0;      ///< all routed experts
-  Count shared_experts = 0;
+  Count embedding = 0;      ///< token and position tables, those by layer too
+  Count attention = 0;      ///< mixers of every kind
+  Count feed_forward = 0;   ///< dense feed-forward networks
+  Count experts = 0;        ///< all routed experts
+  Count shared_experts = 0; ///< and what leads into and out of the experts' own width
   Count router = 0;
   Count norms = 0;
   Count head = 0;
-  Count other = 0; ///< projections around embeddings of another width
+  Count other = 0; ///< projections around embeddings of another width or by layer, mixing of residual streams
 
   Count active_experts = 0; ///< of `experts`: what one token passes through
   Count idle_embedding = 0; ///< of `embedding`: tables that are only looked up, not multiplied with
@@ -42,8 +42,11 @@ namespace detail {
   case TensorRole::token_embedding:
   case TensorRole::tied_embedding:
   case TensorRole::position_embedding:
+  case TensorRole::per_layer_embedding:
     return count.embedding;
   case TensorRole::embedding_projection:
+  case TensorRole::per_layer_projection:
+  case TensorRole::residual_mixing:
   case TensorRole::prediction_projection:
     return count.other;
   case TensorRole::lm_head:
@@ -53,6 +56,7 @@ namespace detail {
   case TensorRole::feed_forward_up:
   case TensorRole::feed_forward_down:
   case TensorRole::feed_forward_bias:
+  case TensorRole::feed_forward_receptance:
     return count.feed_forward;
   case TensorRole::router:
   case TensorRole::router_bias:
@@ -66,6 +70,8 @@ namespace detail {
   case TensorRole::shared_expert_up:
   case TensorRole::shared_expert_down:
   case TensorRole::shared_expert_router:
+  case TensorRole::expert_latent_down:
+  case TensorRole::expert_latent_up:
     return count.shared_experts;
   case TensorRole::norm:
     return count.norms;
@@ -75,7 +81,8 @@ namespace detail {
 }
 
 [[nodiscard]] constexpr bool is_looked_up(TensorRole role) {
-  return role == TensorRole::token_embedding || role == TensorRole::position_embedding;
+  return role == TensorRole::token_embedding || role == TensorRole::position_embedding ||
+         role == TensorRole::per_layer_embedding;
 }
 
 /// Parameters of the experts that one token activates, of those of all; nothing to divide where the layer has none.

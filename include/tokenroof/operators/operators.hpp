@@ -28,19 +28,26 @@ enum class OperatorName : std::uint8_t {
   kv_append,
   attention,
   attention_output,
-  scan_projection, ///< into a state-space, linear-attention or convolution mixer
+  index_projection, ///< queries, keys and head weights of an indexer
+  index_scores,     ///< an indexer's own attention, which picks the tokens for the real one
+  compression,      ///< entries that stand for several tokens
+  scan_projection,  ///< into a state-space, linear-attention or convolution mixer
   scan,
   scan_output,
   feed_forward_up,
   activation,
   feed_forward_down,
   router,
+  expert_latent,   ///< between the hidden width and that of the experts
   expert_dispatch, ///< gathering each expert's rows and weighing them back together
   expert_up,
   expert_activation,
   expert_down,
   shared_expert_up,
   shared_expert_down,
+  linear_map,
+  per_layer_embedding, ///< each layer's own embedding, and its way into the hidden state
+  residual_mixing,     ///< reading and writing several residual streams
   lm_head,
   all_reduce,
   all_to_all,
@@ -50,7 +57,7 @@ enum class OperatorName : std::uint8_t {
   page_in,       ///< mapped weights that memory did not hold
 };
 
-inline constexpr std::array<std::string_view, 32> operator_names = {"token_embedding",
+inline constexpr std::array<std::string_view, 39> operator_names = {"token_embedding",
                                                                     "embedding_projection",
                                                                     "normalisation",
                                                                     "rotary_embedding",
@@ -62,6 +69,9 @@ inline constexpr std::array<std::string_view, 32> operator_names = {"token_embed
                                                                     "kv_append",
                                                                     "attention",
                                                                     "attention_output",
+                                                                    "index_projection",
+                                                                    "index_scores",
+                                                                    "compression",
                                                                     "scan_projection",
                                                                     "scan",
                                                                     "scan_output",
@@ -69,12 +79,16 @@ inline constexpr std::array<std::string_view, 32> operator_names = {"token_embed
                                                                     "activation",
                                                                     "feed_forward_down",
                                                                     "router",
+                                                                    "expert_latent",
                                                                     "expert_dispatch",
                                                                     "expert_up",
                                                                     "expert_activation",
                                                                     "expert_down",
                                                                     "shared_expert_up",
                                                                     "shared_expert_down",
+                                                                    "linear_map",
+                                                                    "per_layer_embedding",
+                                                                    "residual_mixing",
                                                                     "lm_head",
                                                                     "all_reduce",
                                                                     "all_to_all",
@@ -96,6 +110,7 @@ inline constexpr std::array<std::string_view, 32> operator_names = {"token_embed
   case OperatorName::latent_query_up:
   case OperatorName::latent_absorb:
   case OperatorName::attention_output:
+  case OperatorName::index_projection:
   case OperatorName::scan_projection:
   case OperatorName::scan_output:
   case OperatorName::feed_forward_up:
@@ -105,6 +120,8 @@ inline constexpr std::array<std::string_view, 32> operator_names = {"token_embed
   case OperatorName::expert_down:
   case OperatorName::shared_expert_up:
   case OperatorName::shared_expert_down:
+  case OperatorName::expert_latent:
+  case OperatorName::linear_map:
   case OperatorName::lm_head:
     return true;
   default:

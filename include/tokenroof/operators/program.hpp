@@ -210,6 +210,20 @@ private:
     add(OperatorName::token_embedding,
         Elementwise{.bytes_per_row = row.bytes.value() * positions + hidden() * activation_bytes_});
     project(width, hidden());
+    per_layer_tables();
+  }
+
+  /// A row of each layer's own table, and what the hidden state adds to it.
+  void per_layer_tables() {
+    if (network_.per_layer_width == 0) {
+      return;
+    }
+    const double all_layers = static_cast<double>(layer_count(network_) * network_.per_layer_width);
+    const PlacedWeights row = place(TensorRole::per_layer_embedding, 1, all_layers, 1);
+    add(OperatorName::token_embedding,
+        Elementwise{.bytes_per_row = row.bytes.value() + all_layers * activation_bytes_});
+    gemm(OperatorName::per_layer_embedding, place(TensorRole::per_layer_projection, all_layers, hidden(), 1), hidden(),
+         all_layers);
   }
 
   void block(const Block& block) {
@@ -217,6 +231,9 @@ private:
       handover(2, true);
     }
     normalise(block);
+    if (!block.mixers.empty()) {
+      mix_streams();
+    }
     for (const Mixer& mixer : block.mixers) {
       std::visit([&](const auto& kind) { this->mixer(kind); }, mixer);
     }
@@ -224,9 +241,35 @@ private:
       all_reduce();
     }
     if (block.feed_forward) {
+      mix_streams();
       std::visit([&](const auto& kind) { feed_forward(kind); }, *block.feed_forward);
       all_reduce();
     }
+    per_layer_input();
+  }
+
+  /// Reads the residual streams through learned weights, and writes them back through others.
+  void mix_streams() {
+    if (network_.residual_streams == 1) {
+      return;
+    }
+    const double streams = static_cast<double>(network_.residual_streams);
+    const double weights = (2 + streams) * streams;
+    gemm(OperatorName::residual_mixing, place(TensorRole::residual_mixing, weights, streams * hidden(), 1),
+         streams * hidden(), weights);
+    elementwise(OperatorName::residual_mixing, 2 * (streams + 1) * hidden(), 2 * (streams + 2) * streams * hidden());
+  }
+
+  /// A layer's own embedding, gated by the hidden state and added to it.
+  void per_layer_input() {
+    const double width = static_cast<double>(network_.per_layer_width);
+    if (width == 0) {
+      return;
+    }
+    gemm(OperatorName::per_layer_embedding, place(TensorRole::per_layer_projection, width, hidden(), 1), hidden(),
+         width);
+    gemm(OperatorName::per_layer_embedding, place(TensorRole::per_layer_projection, hidden(), width, 1), width,
+         hidden());
   }
 
   /// A norm reads the layer's output and the residual and writes their sum and its normalised form. The block's
@@ -244,35 +287,135 @@ private:
                                                  .weights = vectors});
   }
 
+  /// Queries, keys and values, and the gate of each head where there is one.
+  void project_attention(const GroupedQueryAttention& attention, double kv_shards) {
+    const double head_dim = static_cast<double>(attention.head_dim);
+    const double query_rows = static_cast<double>(attention.heads) * head_dim * (attention.output_gate ? 2 : 1);
+    PlacedWeights weights = place(TensorRole::attention_query, query_rows, hidden(), tensor_);
+    double outputs = query_rows / tensor_;
+    const auto also = [&](TensorRole role, double rows, double shards) {
+      weights = together(weights, place(role, rows, hidden(), shards));
+      outputs += rows / shards;
+    };
+    also(TensorRole::attention_key, static_cast<double>(attention.kv_heads) * head_dim, kv_shards);
+    if (!attention.keys_are_values) {
+      also(TensorRole::attention_value, static_cast<double>(attention.kv_heads * attention.value_head_dim), kv_shards);
+    }
+    if (attention.head_gate) {
+      also(TensorRole::attention_gate, static_cast<double>(attention.heads), tensor_);
+    }
+    gemm(OperatorName::attention_projection, weights, hidden(), outputs);
+  }
+
   void mixer(const GroupedQueryAttention& attention) {
     const double heads = static_cast<double>(attention.heads) / tensor_;
     const double kv_heads = static_cast<double>(kv_heads_per_rank(attention.kv_heads, deployment_.parallelism.tensor));
-    const double kv_shards = static_cast<double>(attention.kv_heads) / kv_heads;
     const double head_dim = static_cast<double>(attention.head_dim);
     const double value_dim = static_cast<double>(attention.value_head_dim);
-    const double query_rows =
-        static_cast<double>(attention.heads * attention.head_dim) * (attention.output_gate ? 2 : 1);
-    const double key_rows = static_cast<double>(attention.kv_heads) * head_dim;
-    const double value_rows = static_cast<double>(attention.kv_heads) * value_dim;
-    const PlacedWeights qkv = together(together(place(TensorRole::attention_query, query_rows, hidden(), tensor_),
-                                                place(TensorRole::attention_key, key_rows, hidden(), kv_shards)),
-                                       place(TensorRole::attention_value, value_rows, hidden(), kv_shards));
-    gemm(OperatorName::attention_projection, qkv, hidden(), query_rows / tensor_ + (key_rows + value_rows) / kv_shards);
+    project_attention(attention, static_cast<double>(attention.kv_heads) / kv_heads);
     if (network_.learned_positions == 0) {
       elementwise(OperatorName::rotary_embedding, 2 * (heads + kv_heads) * head_dim);
     }
     const Bytes kv_per_token = Bytes::from_value(kv_heads * (head_dim + value_dim) * kv_bytes_);
-    add_with_cache(OperatorName::kv_append, CacheWrite{kv_per_token});
+    if (attention.indexer) {
+      index(*attention.indexer, hidden(), 1, 1);
+    }
+    if (!attention.shares_cache) {
+      add_with_cache(OperatorName::kv_append, CacheWrite{kv_per_token});
+    }
     add_with_cache(OperatorName::attention, Attention{.heads = heads,
                                                       .score_dim = head_dim,
                                                       .value_dim = value_dim,
                                                       .kv_per_token = kv_per_token,
                                                       .query_elements = heads * (head_dim + value_dim),
                                                       .activation_bytes = activation_bytes_,
-                                                      .window = attention.window.value_or(no_window)});
+                                                      .window = smaller(attention.window.value_or(no_window),
+                                                                        attention.selected.value_or(no_window))});
     const double all_values = static_cast<double>(attention.heads) * value_dim;
     gemm(OperatorName::attention_output, place(TensorRole::attention_output, hidden(), all_values, tensor_),
          all_values / tensor_, hidden());
+  }
+
+  /// An indexer picks the cached tokens (or entries of `ratio` tokens) for the attention that follows. Every rank holds it
+  /// whole, for each needs the whole choice.
+  void index(const TokenIndexer& indexer, double query_inputs, double key_projections, double ratio) {
+    const double heads = static_cast<double>(indexer.heads);
+    const double head_dim = static_cast<double>(indexer.head_dim);
+    gemm(OperatorName::index_projection, place(TensorRole::indexer_query, heads * head_dim, query_inputs, 1),
+         query_inputs, heads * head_dim);
+    PlacedWeights keys = place(TensorRole::indexer_key, key_projections * head_dim, hidden(), 1);
+    double outputs = key_projections * head_dim;
+    if (indexer.head_weights) {
+      keys = together(keys, place(TensorRole::indexer_weights, heads, hidden(), 1));
+      outputs += heads;
+    }
+    gemm(OperatorName::index_projection, keys, hidden(), outputs);
+    const Bytes per_token = Bytes::from_value(index_key_bytes(indexer, kv_bytes_) / ratio);
+    add_with_cache(OperatorName::kv_append, CacheWrite{per_token});
+    add_with_cache(OperatorName::index_scores, Attention{.heads = heads / ratio,
+                                                         .score_dim = head_dim,
+                                                         .kv_per_token = per_token,
+                                                         .query_elements = heads * head_dim,
+                                                         .activation_bytes = activation_bytes_});
+  }
+
+  void mixer(const CompressedAttention& attention) {
+    const double all_heads = static_cast<double>(attention.heads);
+    const double head_dim = static_cast<double>(attention.head_dim);
+    const double query_rank = static_cast<double>(attention.query_rank);
+    gemm(OperatorName::latent_down,
+         together(place(TensorRole::latent_query_down, query_rank, hidden(), 1),
+                  place(TensorRole::latent_kv_down, head_dim, hidden(), 1)),
+         hidden(), query_rank + head_dim);
+    gemm(OperatorName::latent_query_up, place(TensorRole::latent_query_up, all_heads * head_dim, query_rank, tensor_),
+         query_rank, all_heads * head_dim / tensor_);
+    attend(attention, 1, attention.window);
+    if (attention.ratio > 0) {
+      compress(attention);
+    }
+    const double groups = static_cast<double>(attention.output_groups);
+    const double ranks = groups * static_cast<double>(attention.output_rank);
+    gemm(OperatorName::attention_output, place(TensorRole::output_down, ranks, all_heads * head_dim / groups, tensor_),
+         all_heads * head_dim / groups, ranks / tensor_);
+    gemm(OperatorName::attention_output, place(TensorRole::attention_output, hidden(), ranks, tensor_), ranks / tensor_,
+         hidden());
+  }
+
+  /// Attention to vectors that stand for `ratio` tokens each and are key and value at once.
+  void attend(const CompressedAttention& attention, double ratio, Tokens visible) {
+    const double heads = static_cast<double>(attention.heads) / tensor_;
+    const double head_dim = static_cast<double>(attention.head_dim);
+    const Bytes per_token = Bytes::from_value(head_dim * kv_bytes_ / ratio);
+    add_with_cache(OperatorName::kv_append, CacheWrite{per_token});
+    add_with_cache(OperatorName::attention, Attention{.heads = heads / ratio,
+                                                      .score_dim = head_dim,
+                                                      .value_dim = head_dim,
+                                                      .kv_per_token = per_token,
+                                                      .query_elements = 2 * heads * head_dim,
+                                                      .activation_bytes = activation_bytes_,
+                                                      .window = visible});
+  }
+
+  void compress(const CompressedAttention& attention) {
+    const double ratio = static_cast<double>(attention.ratio);
+    const double outputs = static_cast<double>((attention.overlap ? 4 : 2) * attention.head_dim);
+    gemm(OperatorName::compression, place(TensorRole::compressor, outputs, hidden(), 1), hidden(), outputs);
+    add_with_cache(OperatorName::compression, Scan{.flops_per_token = 4 * outputs,
+                                                   .state = Bytes::from_value(compressor_state_bytes(attention)),
+                                                   .elements_per_token = 2 * outputs,
+                                                   .activation_bytes = activation_bytes_});
+    if (attention.indexer) {
+      index(*attention.indexer, static_cast<double>(attention.query_rank), attention.overlap ? 4 : 2, ratio);
+    }
+    const Tokens picked = Tokens::from_value(static_cast<double>(attention.selected) * ratio);
+    attend(attention, ratio, attention.selected > 0 ? picked : no_window);
+  }
+
+  void mixer(const LinearMap&) { linear_map(); }
+  void feed_forward(const LinearMap&) { linear_map(); }
+
+  void linear_map() {
+    gemm(OperatorName::linear_map, place(TensorRole::linear_map, hidden(), hidden(), 1), hidden(), hidden());
   }
 
   void mixer(const LatentAttention& attention) {
@@ -293,15 +436,24 @@ private:
     gemm(OperatorName::latent_query_up, place(query_role, all_heads * (nope + rope), query_inputs, tensor_),
          query_inputs, heads * (nope + rope));
     elementwise(OperatorName::rotary_embedding, 2 * (heads + 1) * rope);
+    if (attention.indexer) {
+      index(*attention.indexer, query_inputs, 1, 1);
+    }
     add_with_cache(OperatorName::kv_append, CacheWrite{Bytes::from_value((kv_rank + rope) * kv_bytes_)});
-    latent_attention(heads, nope, rope, value, kv_rank,
+    latent_attention(attention.selected.value_or(no_window), heads, nope, rope, value, kv_rank,
                      together(place(TensorRole::latent_key_up, all_heads * kv_rank, nope, tensor_),
                               place(TensorRole::latent_value_up, all_heads * value, kv_rank, tensor_)));
+    if (attention.output_gate) {
+      gemm(OperatorName::attention_projection, place(TensorRole::attention_gate, all_heads * value, hidden(), tensor_),
+           hidden(), heads * value);
+    }
     gemm(OperatorName::attention_output, place(TensorRole::attention_output, hidden(), all_heads * value, tensor_),
          heads * value, hidden());
   }
 
-  void latent_attention(double heads, double nope, double rope, double value, double kv_rank, const PlacedWeights& up) {
+  /// Where only some tokens are picked, keys and values are never re-made: the picked ones differ from query to query.
+  void latent_attention(Tokens picked, double heads, double nope, double rope, double value, double kv_rank,
+                        const PlacedWeights& up) {
     Gemm expansion{.inputs = kv_rank,
                    .outputs = heads * (nope + value),
                    .weights = up.bytes,
@@ -313,15 +465,17 @@ private:
                         .value_dim = kv_rank,
                         .kv_per_token = Bytes::from_value((kv_rank + rope) * kv_bytes_),
                         .query_elements = heads * (2 * kv_rank + rope),
-                        .activation_bytes = activation_bytes_};
-    if (form_ == LatentForm::expanded) {
+                        .activation_bytes = activation_bytes_,
+                        .window = picked};
+    const bool expanded = form_ == LatentForm::expanded && picked == no_window;
+    if (expanded) {
       expansion.rows_include_context = true;
       attention.score_dim = nope + rope;
       attention.value_dim = value;
       attention.kv_per_token = Bytes::from_value(heads * (nope + rope + value) * activation_bytes_);
       attention.query_elements = heads * (nope + rope + value);
     }
-    add(form_ == LatentForm::expanded ? OperatorName::latent_expand : OperatorName::latent_absorb, expansion);
+    add(expanded ? OperatorName::latent_expand : OperatorName::latent_absorb, expansion);
     add_with_cache(OperatorName::attention, attention);
   }
 
@@ -338,19 +492,64 @@ private:
          hidden());
   }
 
+  void mixer(const SelectiveScan& mixer) {
+    const double inner = static_cast<double>(mixer.inner);
+    const double rank = static_cast<double>(mixer.step_rank);
+    const double state = static_cast<double>(mixer.state);
+    gemm(OperatorName::scan_projection, place(TensorRole::state_space_in, 2 * inner, hidden(), tensor_), hidden(),
+         2 * inner / tensor_);
+    gemm(OperatorName::scan_projection, place(TensorRole::state_space_parameters, rank + 2 * state, inner, tensor_),
+         inner / tensor_, rank + 2 * state);
+    gemm(OperatorName::scan_projection, place(TensorRole::state_space_step, inner, rank, tensor_), rank,
+         inner / tensor_);
+    // Per state element: two for the decay, one for the input, two each for taking it in and reading it out.
+    scan(7 * inner * state, inner * state, inner, static_cast<double>(mixer.convolution), 3 * inner);
+    gemm(OperatorName::scan_output, place(TensorRole::state_space_out, hidden(), inner, tensor_), inner / tensor_,
+         hidden());
+  }
+
+  /// Operations of a rule per element of its state: decay, two for the outer product and two for the read-out; two more for
+  /// what the key recalls (delta rules), or for the bonus of the newest token (receptance).
+  [[nodiscard]] static constexpr double flops_per_state_element(LinearRule rule) {
+    return rule == LinearRule::fixed_decay ? 5 : 7;
+  }
+
   void mixer(const LinearAttention& mixer) {
     const double keys = static_cast<double>(mixer.key_heads * mixer.key_head_dim);
     const double values = static_cast<double>(mixer.value_heads * mixer.value_head_dim);
     const double state = values * static_cast<double>(mixer.key_head_dim);
-    const double gates = static_cast<double>(2 * mixer.value_heads);
-    gemm(OperatorName::scan_projection,
-         together(place(TensorRole::linear_attention_in, 2 * keys + 2 * values, hidden(), tensor_),
-                  place(TensorRole::linear_attention_gates, gates, hidden(), tensor_)),
-         hidden(), (2 * keys + 2 * values + gates) / tensor_);
-    // Per state element: decay, two each for what the key recalls, the delta's outer product and the query's read-out.
-    scan(7 * state, state, 2 * keys + values, static_cast<double>(mixer.convolution), 2 * keys + 3 * values);
+    const double projected = 2 * keys + (mixer.gate_rank > 0 ? 1 : 2) * values;
+    gemm(OperatorName::scan_projection, place(TensorRole::linear_attention_in, projected, hidden(), tensor_), hidden(),
+         projected / tensor_);
+    linear_attention_gates(mixer, keys, values);
+    scan(flops_per_state_element(mixer.rule) * state, state, mixer.convolution > 0 ? 2 * keys + values : 0,
+         static_cast<double>(mixer.convolution), 2 * keys + 3 * values,
+         mixer.rule == LinearRule::receptance ? 2 * hidden() : 0);
     gemm(OperatorName::scan_output, place(TensorRole::linear_attention_out, hidden(), values, tensor_),
          values / tensor_, hidden());
+  }
+
+  /// Decays and write strengths, and an output gate that passes through a low rank.
+  void linear_attention_gates(const LinearAttention& mixer, double keys, double values) {
+    const double heads = static_cast<double>(mixer.value_heads);
+    const double decay_rank = static_cast<double>(mixer.decay_rank);
+    if (mixer.gate_rank > 0) {
+      through_rank(static_cast<double>(mixer.gate_rank), 0, values);
+    }
+    if (mixer.rule == LinearRule::gated_delta) {
+      gemm(OperatorName::scan_projection, place(TensorRole::linear_attention_gates, 2 * heads, hidden(), tensor_),
+           hidden(), 2 * heads / tensor_);
+    } else if (mixer.rule == LinearRule::channel_gated_delta) {
+      through_rank(decay_rank, heads, keys);
+    }
+  }
+
+  /// From the hidden state to a rank, and to `more` outputs beside it, and from the rank to some channels.
+  void through_rank(double rank, double more, double channels) {
+    gemm(OperatorName::scan_projection, place(TensorRole::linear_attention_gates, rank + more, hidden(), tensor_),
+         hidden(), (rank + more) / tensor_);
+    gemm(OperatorName::scan_projection, place(TensorRole::linear_attention_expand, channels, rank, tensor_), rank,
+         channels / tensor_);
   }
 
   void mixer(const ShortConvolution& mixer) {
@@ -361,16 +560,17 @@ private:
          hidden() / tensor_, hidden());
   }
 
-  /// A recurrence behind a causal convolution over `channels`. Its state is kept in 32 bits, the convolution's last
-  /// inputs in the activations' format.
-  void scan(double flops, double state_elements, double channels, double taps, double elements) {
-    const double inputs = (taps - 1) * channels;
-    add_with_cache(OperatorName::scan,
-                   Scan{.flops_per_token = (flops + 2 * taps * channels) / tensor_,
-                        .state = Bytes::from_value((state_elements * 4 + inputs * activation_bytes_) / tensor_),
-                        .weights = place(TensorRole::convolution, channels, taps, tensor_).bytes,
-                        .elements_per_token = elements / tensor_,
-                        .activation_bytes = activation_bytes_});
+  /// A recurrence, behind a causal convolution over `channels` where there are any. Its state is kept in 32 bits, the
+  /// convolution's last inputs in the activations' format, and so are `shifted` elements of the token before.
+  void scan(double flops, double state_elements, double channels, double taps, double elements, double shifted = 0) {
+    const double inputs = channels > 0 ? (taps - 1) * channels : 0;
+    add_with_cache(
+        OperatorName::scan,
+        Scan{.flops_per_token = (flops + 2 * taps * channels) / tensor_,
+             .state = Bytes::from_value((state_elements * 4 + (inputs + shifted) * activation_bytes_) / tensor_),
+             .weights = channels > 0 ? place(TensorRole::convolution, channels, taps, tensor_).bytes : Bytes(),
+             .elements_per_token = elements / tensor_,
+             .activation_bytes = activation_bytes_});
   }
 
   void feed_forward(const DenseFeedForward& dense) {
@@ -384,35 +584,45 @@ private:
     elementwise(OperatorName::activation, (branches + 1) * width / tensor_);
     gemm(OperatorName::feed_forward_down, place(TensorRole::feed_forward_down, hidden(), width, tensor_),
          width / tensor_, hidden());
+    if (dense.receptance) {
+      gemm(OperatorName::feed_forward_up, place(TensorRole::feed_forward_receptance, hidden(), hidden(), tensor_),
+           hidden(), hidden() / tensor_);
+    }
   }
 
   void feed_forward(const MixtureOfExperts& moe) {
     program_.expert_layers += repeats_;
     const double choices = static_cast<double>(moe.experts);
     gemm(OperatorName::router, place(TensorRole::router, choices, hidden(), 1), hidden(), choices);
-    routed_experts(moe);
+    const double width = static_cast<double>(expert_io_width(moe, network_.hidden));
+    if (width != hidden()) {
+      gemm(OperatorName::expert_latent, place(TensorRole::expert_latent_down, width, hidden(), 1), hidden(), width);
+      gemm(OperatorName::expert_latent, place(TensorRole::expert_latent_up, hidden(), width, 1), width, hidden());
+    }
+    routed_experts(moe, width);
     if (moe.shared_width > 0) {
       shared_experts(moe);
     }
   }
 
-  void routed_experts(const MixtureOfExperts& moe) {
+  /// Experts that read and write `io` elements a token.
+  void routed_experts(const MixtureOfExperts& moe, double io) {
     const Parallelism& parallelism = deployment_.parallelism;
     const double width_shards = static_cast<double>(expert_tensor_ranks(parallelism));
     const double replicas = static_cast<double>(expert_replicas(parallelism));
     const double width = static_cast<double>(moe.width) / width_shards;
     const double branches = moe.gated ? 2 : 1;
-    PlacedWeights up = place(TensorRole::expert_up, static_cast<double>(moe.width), hidden(), width_shards);
+    PlacedWeights up = place(TensorRole::expert_up, static_cast<double>(moe.width), io, width_shards);
     if (moe.gated) {
-      up = together(up, place(TensorRole::expert_gate, static_cast<double>(moe.width), hidden(), width_shards));
+      up = together(up, place(TensorRole::expert_gate, static_cast<double>(moe.width), io, width_shards));
     }
-    const PlacedWeights down = place(TensorRole::expert_down, hidden(), static_cast<double>(moe.width), width_shards);
+    const PlacedWeights down = place(TensorRole::expert_down, io, static_cast<double>(moe.width), width_shards);
     const double bias = moe.expert_bias ? bytes_per_element(deployment_.weights.vectors) : 0;
     Experts routed{.experts = static_cast<double>(moe.experts),
                    .active = static_cast<double>(moe.active),
                    .ranks = static_cast<double>(parallelism.expert),
                    .replicas = replicas,
-                   .inputs = hidden(),
+                   .inputs = io,
                    .outputs = branches * width,
                    .weights = up.bytes + Bytes::from_value(bias * branches * width),
                    .weight_format = up.format,
@@ -422,26 +632,26 @@ private:
       handover(2, false);
     }
     const double rows_here = routed.active * replicas / routed.ranks; // per row of this replica
-    exchange(moe);
+    exchange(moe, io);
     residence_.layer_on_host = residence_.experts_on_host;
-    elementwise(OperatorName::expert_dispatch, (2 * rows_here + 2) * hidden());
+    elementwise(OperatorName::expert_dispatch, (2 * rows_here + 2) * io);
     add(OperatorName::expert_up, routed);
     elementwise(OperatorName::expert_activation, rows_here * (branches + 1) * width);
     routed.inputs = width;
-    routed.outputs = hidden();
-    routed.weights = down.bytes + Bytes::from_value(bias * hidden());
+    routed.outputs = io;
+    routed.weights = down.bytes + Bytes::from_value(bias * io);
     routed.weight_format = down.format;
     add(OperatorName::expert_down, routed);
     residence_ = of_layer;
-    exchange(moe);
+    exchange(moe, io);
   }
 
   /// Tokens travel to their experts and back only where experts are spread over more ranks than share the tokens.
-  void exchange(const MixtureOfExperts& moe) {
+  void exchange(const MixtureOfExperts& moe, double io) {
     if (expert_replicas(deployment_.parallelism) > 1) {
       add(OperatorName::all_to_all,
           Collective{.kind = CollectiveKind::all_to_all,
-                     .bytes_per_row = static_cast<double>(moe.active) * hidden() * activation_bytes_ / tensor_,
+                     .bytes_per_row = static_cast<double>(moe.active) * io * activation_bytes_ / tensor_,
                      .ranks = deployment_.parallelism.expert});
     }
   }
@@ -483,6 +693,11 @@ private:
                                                  .flops_per_row = 8 * hidden(),
                                                  .weights = outer_vectors()});
     project(hidden(), width);
+    if (network_.residual_streams > 1) {
+      const double streams = static_cast<double>(network_.residual_streams);
+      gemm(OperatorName::residual_mixing, place(TensorRole::residual_mixing, streams, streams * hidden(), 1),
+           streams * hidden(), streams);
+    }
     const TensorRole role = network_.tied_embeddings ? TensorRole::tied_embedding : TensorRole::lm_head;
     const PlacedWeights weights = place(role, vocabulary, width, tensor_);
     add(OperatorName::lm_head, Gemm{.inputs = width,

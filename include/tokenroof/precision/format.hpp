@@ -62,7 +62,8 @@ struct Format {
 /// as GPTQ and AWQ checkpoints do @cite gptq @cite awq; those called `scale32` one 32-bit scale, no zero point, and `int4-row`
 /// and `int8-row` the same a row @cite executorch. `mlx` formats have a 16-bit scale and bias a group of 64, or as the name
 /// says @cite mlxquantize. `fp8-block` has one 32-bit scale a 128x128 block, counted along
-/// the row as 4 bytes per 16384 elements @cite deepseekv3. `nf4` has a block of 64 with an 8-bit scale and one 32-bit
+/// the row as 4 bytes per 16384 elements @cite deepseekv3. `fp8-latent` is a cache of latent vectors: 512 elements in 8 bits
+/// with a 32-bit scale per 128, and 64 rotary elements in 16 bits @cite deepseekv32. `nf4` has a block of 64 with an 8-bit scale and one 32-bit
 /// scale per 256 of those (double quantisation) @cite qlora.
 inline constexpr std::array formats = {
     Format{"fp64", 1, 8, Arithmetic::fp64, Encoding::plain},
@@ -71,6 +72,7 @@ inline constexpr std::array formats = {
     Format{"bf16", 1, 2, Arithmetic::bf16, Encoding::plain},
     Format{"fp8", 1, 1, Arithmetic::fp8, Encoding::plain},
     Format{"fp8-block", 16384, 16388, Arithmetic::fp8, Encoding::scaled, true},
+    Format{"fp8-latent", 576, 656, Arithmetic::fp8, Encoding::scaled},
     Format{"mxfp8", 32, 33, Arithmetic::fp8, Encoding::scaled},
     Format{"mxfp4", 32, 17, Arithmetic::fp4, Encoding::weight_only},
     Format{"nvfp4", 16, 9, Arithmetic::fp4, Encoding::scaled},
