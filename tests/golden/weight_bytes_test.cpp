@@ -188,4 +188,37 @@ TEST(WeightBytes, MlxIn4Bits) {
   EXPECT_NEAR(8 * bytes(network, "mlx-4bit") / static_cast<double>(count_parameters(network).total()), 4.501, 0.0005);
 }
 
+struct Checkpoint {
+  const char* network;
+  const char* scheme;
+  double bytes;     ///< total_size of the safetensors index
+  double other = 0; ///< of which beside the network
+};
+
+// Safetensors indices on Hugging Face. Beside the network: tables of frequencies, or routers in 32 bits.
+TEST(WeightBytes, EqualTheIndicesOfCheckpoints) {
+  for (const Checkpoint& row : {
+           Checkpoint{"google/gemma-2b-it", "bf16", 5'012'344'832},
+           Checkpoint{"google/gemma-2b-it", "fp32", 10'024'689'664},
+           Checkpoint{"meta-llama/Llama-2-7b-hf", "fp16", 13'476'839'424, 32 * 64 * 4},
+           Checkpoint{"meta-llama/Llama-2-7b-hf", "fp32", 26'953'670'656, 32 * 64 * 4},
+           Checkpoint{"THUDM/chatglm2-6b", "fp16", 12'487'168'064, 32 * 2},
+           Checkpoint{"deepseek-ai/DeepSeek-V2-Lite", "bf16", 31'412'968'448},
+           Checkpoint{"alpindale/WizardLM-2-8x22B", "bf16", 281'241'268'224},
+           Checkpoint{"tiiuae/falcon-180B-chat", "bf16", 359'045'130'240, 2.0 * 65024 * 14848},
+           Checkpoint{"MiniMaxAI/MiniMax-M1-80k", "bf16", 912'210'767'872, 80.0 * 32 * 6144 * 2},
+       }) {
+    EXPECT_EQ(weight_bytes(*catalogue::network(row.network), scheme(row.scheme)).value() + row.other, row.bytes)
+        << row.network;
+  }
+}
+
+// mlx-community/gemma-4-26b-a4b-it-bf16: 51,611,872,412 B, of which the encoder of images (27 layers of 1152 with gated
+// feed-forward networks of 4304, patches of 768, 2 x 10240 positions, a projection to 2816) has 572,794,416 parameters.
+TEST(WeightBytes, LanguagePartOfGemma4) {
+  constexpr double encoder = 27.0 * (4 * 1152 * 1152 + 3 * 1152 * 4304 + 4 * 1152 + 2 * 72) + 768.0 * 1152 +
+                             2.0 * 10240 * 1152 + 1152.0 * 2816 + 2 * 1152;
+  EXPECT_EQ(weight_bytes(*catalogue::network("gemma-4-26b-a4b"), scheme("bf16")).value() + 2 * encoder, 51'611'872'412);
+}
+
 } // namespace
