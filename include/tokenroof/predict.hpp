@@ -17,6 +17,7 @@
 #include "tokenroof/inference/step_cost.hpp"
 #include "tokenroof/memory/host_ledger.hpp"
 #include "tokenroof/memory/ledger.hpp"
+#include "tokenroof/memory/loading.hpp"
 #include "tokenroof/operators/program.hpp"
 #include "tokenroof/roofline/paging.hpp"
 #include "tokenroof/roofline/step_model.hpp"
@@ -81,6 +82,7 @@ struct Prediction {
   Bytes host_budget = absent<Bytes>(); ///< absent where the host's memory is not stated: then it holds what is needed
   Bytes host_shortfall{};
   Bytes in_storage{}; ///< mapped weights that no memory holds
+  LoadPhase load{};   ///< before the first request
   Absence ttft_absence = Absence::none;
   Absence tpot_absence = Absence::none;
   Trust trust = Trust::datasheet;
@@ -101,6 +103,15 @@ struct Prediction {
     return end_to_end.value;
   }
 };
+
+/// Why a cold start has no time.
+[[nodiscard]] inline Absence cold_start_absence(const Deployment& deployment) {
+  if (!storage_of(deployment.cluster)) {
+    return Absence::no_storage_bandwidth;
+  }
+  const Device& device = deployment.cluster.device;
+  return shares_host_memory(device.device_class) || device.pcie ? Absence::none : Absence::no_host_link;
+}
 
 /// The two step models of a deployment: they differ only where latent attention takes another form in prefill.
 struct StepModels {
@@ -295,6 +306,7 @@ namespace detail {
   Prediction prediction;
   prediction.ledger = ledger(deployment, workload);
   prediction.host = host_ledger(deployment, workload);
+  prediction.load = load_phase(deployment, prediction.ledger, prediction.host);
   if (deployment.offload.mapped) {
     detail::map_weights(prediction, deployment);
   }

@@ -10,6 +10,7 @@
 #include "tokenroof/deployment/deployment.hpp"
 #include "tokenroof/explain.hpp"
 #include "tokenroof/memory/capacity.hpp"
+#include "tokenroof/planning/remedies.hpp"
 #include "tokenroof/predict.hpp"
 #include "tokenroof/workload/workload.hpp"
 
@@ -24,8 +25,9 @@ struct Answer {
   Workload workload{};
   Prediction prediction{};
   Explanation explanation{};
-  std::optional<Capacity> capacity{};     ///< none while the memory size of the device is open
-  std::vector<std::string> assumptions{}; ///< what a reader had to assume about the network, as text
+  std::optional<Capacity> capacity{};                      ///< none while the memory size of the device is open
+  std::optional<std::vector<planning::Remedy>> remedies{}; ///< none: not looked for; empty: nothing helps
+  std::vector<std::string> assumptions{};                  ///< what a reader had to assume about the network, as text
 };
 
 /// Predicts and explains. Throws InvalidSpec, naming the field, for a faulty deployment or workload.

@@ -5,6 +5,7 @@
 #include "tokenroof/catalogue.hpp"
 #include "tokenroof/explain.hpp"
 #include "tokenroof/network/named_schemes.hpp"
+#include "tokenroof/planning/remedies.hpp"
 #include "tokenroof/predict.hpp"
 #include "tokenroof/readers.hpp"
 #include "tokenroof/report.hpp"

@@ -28,9 +28,9 @@ constexpr std::size_t most_entries = 100;
 constexpr std::size_t most_note_bytes = 10'000;
 constexpr double most_of_a_figure = 1e9; // microseconds, tokens, MiB: beyond, it is in the wrong unit
 
-constexpr std::array<std::string_view, 11> engine_keys = {"schema_version", "id",      "version", "date",
+constexpr std::array<std::string_view, 12> engine_keys = {"schema_version", "id",      "version", "date",
                                                           "note",           "aliases", "unit",    "default_for",
-                                                          "profiles",       "memory",  "offload"};
+                                                          "profiles",       "memory",  "offload", "loading"};
 constexpr std::array<std::string_view, 4> profile_keys = {"family", "device_class", "note", "constants"};
 constexpr std::array<std::string_view, 2> selector_keys = {"family", "device_class"};
 constexpr std::array<std::string_view, 9> figure_keys = {"value", "low",  "high", "basis",     "source",
@@ -117,6 +117,13 @@ constexpr std::array<Field<O>, 4> offload_fields = {{
     {"link_efficiency", Range::efficiency, [](O& o, double x) { o.link_efficiency = x; }},
     {"handover_us", Range::cost, [](O& o, double x) { o.handover = microseconds(x); }},
     {"storage_efficiency", Range::efficiency, [](O& o, double x) { o.storage_efficiency = x; }},
+}};
+
+using L = LoadHabits;
+constexpr std::array<Field<L>, 3> load_fields = {{
+    {"shard_MiB", Range::cost, [](L& l, double x) { l.shard = mebibytes(x); }},
+    {"copies", Range::whole, [](L& l, double x) { l.copies = x; }},
+    {"storage_efficiency", Range::efficiency, [](L& l, double x) { l.storage_efficiency = x; }},
 }};
 
 struct Truth {
@@ -284,6 +291,21 @@ OffloadHabits offload_habits(const JsonObject& engine) {
   return habits;
 }
 
+/// An engine whose file says nothing reads each tensor to where it belongs.
+LoadHabits load_habits(const JsonObject& engine) {
+  LoadHabits habits{.style = LoadStyle::read};
+  if (engine.find("loading") == nullptr) {
+    return habits;
+  }
+  const std::vector<std::string_view> known = keys_of(load_fields, {"style"});
+  const JsonObject object = member(engine, "loading", known);
+  const JsonObject style = member(object, "style", figure_keys);
+  check_origin(style);
+  habits.style = static_cast<LoadStyle>(style.one_of("value", load_style_names));
+  set_stated(object, load_fields, habits);
+  return habits;
+}
+
 DeviceSelector selector_of(const JsonObject& object) {
   DeviceSelector selector{.family = object.text("family", 32).value_or("")};
   if (object.find("device_class") != nullptr) {
@@ -384,6 +406,7 @@ EngineFile parse_engine_file(std::string_view json, std::string_view name) {
   file.engine.profiles = profiles_of(object);
   file.engine.memory = memory_habits(object);
   file.engine.offload = offload_habits(object);
+  file.engine.load = load_habits(object);
   for (const JsonObject& entry : objects(object, "default_for", selector_keys)) {
     file.default_for.push_back(selector_of(entry));
   }

@@ -76,6 +76,11 @@ void for_each_prediction_field(const Workload& workload, const Prediction& p, Vi
   visit("host_budget_bytes", p.host_budget.value());
   visit("host_shortfall_bytes", p.host_shortfall.value());
   visit("weights_in_storage_bytes", p.in_storage.value());
+  visit("load_peak_device_bytes", p.load.device.value());
+  visit("load_clean_device_bytes", p.load.device_clean.value());
+  visit("load_peak_host_bytes", p.load.host.value());
+  visit("load_clean_host_bytes", p.load.host_clean.value());
+  visit("cold_start_ms", p.load.cold_start.value() * milliseconds);
   visit("trust", name(p.trust));
 }
 

@@ -4,6 +4,7 @@
 
 #include "report/fields.hpp"
 #include "report/json_values.hpp"
+#include "report/remedy_text.hpp"
 #include "tokenroof/network/parameters.hpp"
 #include "tokenroof/report.hpp"
 #include "tokenroof/version.hpp"
@@ -34,7 +35,7 @@ void add_fields(Json& object, const Deployment& deployment, const Workload& work
 }
 
 /// Why each null of the flat form is null.
-Json reasons(const Prediction& p) {
+Json reasons(const Deployment& deployment, const Prediction& p) {
   Json reasons = Json::object();
   const auto add = [&](std::string_view reason, std::initializer_list<const char*> names) {
     for (const char* field : names) {
@@ -48,6 +49,9 @@ Json reasons(const Prediction& p) {
   add(reason_without_end_to_end(p), {"end_to_end_ms", "tokens_per_second"});
   if (!is_present(p.memory_budget)) {
     add("memory_size_not_stated", {"memory_capacity_bytes", "memory_budget_bytes"});
+  }
+  if (!is_present(p.load.cold_start)) {
+    add(name(cold_start_absence(deployment)), {"cold_start_ms"});
   }
   add("not_calibrated", {"intervals"});
   return reasons;
@@ -124,6 +128,27 @@ Json capacity(const Capacity& room) {
           {"longest_context_tokens", tokens(room.context)}};
 }
 
+Json remedies(const Answer& answer) {
+  if (!answer.remedies) {
+    return nullptr;
+  }
+  Json list = Json::array();
+  for (const planning::Remedy& remedy : *answer.remedies) {
+    const Prediction& p = remedy.prediction;
+    Json object{{"kind", name(remedy.kind)},
+                {"change", change_text(remedy)},
+                {"damage", number(remedy.damage)},
+                {"ttft_ratio", number(remedy.ttft_ratio)},
+                {"tpot_ratio", number(remedy.tpot_ratio)},
+                {"margin_bytes", number(remedy.margin.value())},
+                {"batched_tokens", number(batched_tokens(remedy.deployment).value())}};
+    add_fields(object, remedy.deployment, remedy.workload, p);
+    object["reasons"] = reasons(remedy.deployment, p);
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
 } // namespace
 
 Json number(double value) {
@@ -145,12 +170,13 @@ std::string json(const Answer& answer) {
   Json object;
   add_fields(object, answer.deployment, answer.workload, answer.prediction);
   object["tokenroof_version"] = linked_version();
-  object["reasons"] = reasons(answer.prediction);
+  object["reasons"] = reasons(answer.deployment, answer.prediction);
   object["memory_dominated_by"] = name(dominant(answer.prediction.ledger));
   object["capacity"] = answer.capacity ? capacity(*answer.capacity) : Json();
   object["parameters"] = parameters(*answer.deployment.network);
   // What does not fit does not run, so there is no time to explain.
   object["explanation"] = answer.prediction.fits ? explanation(answer.explanation) : Json();
+  object["remedies"] = remedies(answer);
   object["assumptions"] = answer.assumptions;
   return dump(object, 2);
 }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "report/remedy_text.hpp"
 #include "report/table.hpp"
 #include "tokenroof/network/parameters.hpp"
 #include "tokenroof/report.hpp"
@@ -79,6 +80,8 @@ public:
         phase("decode step", *explanation_.decode);
       }
       crossings();
+    } else {
+      remedies();
     }
     trust();
     return std::move(out_);
@@ -318,8 +321,9 @@ private:
     if (prediction_.shortfall.value() <= 0) {
       return "fits, but not the host; no times";
     }
-    return fmt::format("does not fit{}, {} GiB short; no times", every_size ? " in any size it is sold in" : "",
-                       in_gibibytes(prediction_.shortfall));
+    return fmt::format("does not fit{}, {} GiB short, most of it {}; no times",
+                       every_size ? " in any size it is sold in" : "", in_gibibytes(prediction_.shortfall),
+                       spoken(name(dominant(prediction_.ledger))));
   }
 
   void memory() {
@@ -339,7 +343,28 @@ private:
     out_ += table.str(2);
     capacity();
     host_memory();
+    loading();
     line();
+  }
+
+  /// The fullest moment before the first request, and how long it takes to get there.
+  void loading() {
+    const LoadPhase& load = prediction_.load;
+    const auto clean = [&](Bytes pages) { return fmt::format("{} GiB clean pages of the file", in_gibibytes(pages)); };
+    std::string text = in_gibibytes(load.device) + " GiB on the device";
+    if (load.device_clean.value() > 0) {
+      text += ", of which " + clean(load.device_clean);
+    }
+    if (load.host.value() > 0) {
+      text += fmt::format("; {} GiB on the host", in_gibibytes(load.host));
+    }
+    if (load.host_clean.value() > 0) {
+      text += "; on the host " + clean(load.host_clean);
+    }
+    line(fmt::format("loading {}; {}", text,
+                     is_present(load.cold_start)
+                         ? fmt::format("{} from a cold drive", to_text(load.cold_start))
+                         : "no time from a cold drive: " + speak(name(cold_start_absence(deployment_)))));
   }
 
   void host_memory() {
@@ -438,6 +463,30 @@ private:
                  percent_text(rest), ""});
     }
     out_ += table.str(2);
+  }
+
+  /// The changes that would make it fit, with what each costs.
+  void remedies() {
+    if (!answer_.remedies) {
+      return;
+    }
+    if (answer_.remedies->empty()) {
+      line("No single change makes it fit.");
+      line();
+      return;
+    }
+    line("What would fit, the least loss first:");
+    Table table({Align::left, Align::right, Align::right, Align::right});
+    table.add({"", "TTFT", "TPOT", "free"});
+    const auto ratio = [](double value) {
+      return std::isfinite(value) ? fmt::format("x {}", number_text(value, 2)) : std::string("-");
+    };
+    for (const planning::Remedy& remedy : *answer_.remedies) {
+      table.add({change_text(remedy), ratio(remedy.ttft_ratio), ratio(remedy.tpot_ratio),
+                 is_present(remedy.margin) ? in_gibibytes(remedy.margin) + " GiB" : ""});
+    }
+    out_ += table.str(2);
+    line();
   }
 
   void crossings() {

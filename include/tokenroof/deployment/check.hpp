@@ -259,6 +259,10 @@ inline void check_host_use(Checker& checker, const Deployment& deployment) {
 /// Mapped weights fill the memory that is left, so that its size must be known, and be of one device.
 inline void check_mapping(Checker& checker, const Deployment& deployment) {
   const Cluster& cluster = deployment.cluster;
+  const LoadStyle style = deployment.engine->load.style;
+  if (style != LoadStyle::in_place && style != LoadStyle::mapped) {
+    checker.report("offload.mapped", std::string(deployment.engine->id.view()), "does not compute with mapped files");
+  }
   if (!shares_host_memory(cluster.device.device_class)) {
     if (!uses_host(deployment.offload)) {
       checker.report("offload.mapped", std::string(cluster.device.id.view()),

@@ -111,6 +111,31 @@ struct OffloadHabits {
   friend bool operator==(const OffloadHabits&, const OffloadHabits&) = default;
 };
 
+/// How a loader gets weights from their file to where they are computed with.
+enum class LoadStyle : std::uint8_t {
+  in_place, ///< maps the file and computes with its pages where host and device share a memory; else as `mapped`
+  mapped,   ///< maps the file and copies out of its pages
+  read,     ///< reads each tensor to where it belongs
+  by_shard, ///< reads a shard of the checkpoint into memory, then copies out of it
+  whole,    ///< reads the whole checkpoint into memory first
+};
+
+inline constexpr std::array<std::string_view, 5> load_style_names = {"in_place", "mapped", "read", "by_shard", "whole"};
+
+[[nodiscard]] constexpr std::string_view name(LoadStyle style) {
+  return load_style_names[static_cast<std::size_t>(style)];
+}
+
+/// What an engine's loader costs. The defaults are the least that is possible.
+struct LoadHabits {
+  LoadStyle style = LoadStyle::in_place;
+  Bytes shard{};                 ///< of `by_shard`: the largest shard
+  double copies = 1;             ///< of `whole`: times that the checkpoint is in memory at the fullest
+  double storage_efficiency = 1; ///< part of the drive's sequential rate that reading reaches, in (0, 1]
+
+  friend bool operator==(const LoadHabits&, const LoadHabits&) = default;
+};
+
 /// A named, versioned engine. The profile that fits a device best is chosen by `constants_for`.
 struct Engine {
   Id id = "roofline";
@@ -119,6 +144,7 @@ struct Engine {
   std::vector<EngineProfile> profiles{};
   MemoryHabits memory{};
   OffloadHabits offload{};
+  LoadHabits load{};
 
   friend bool operator==(const Engine&, const Engine&) = default;
 };

@@ -30,6 +30,11 @@ struct Cluster {
   return cluster.device.scale_up ? cluster.device.scale_up : cluster.device.pcie;
 }
 
+/// The drive that weights are read from: the host's, or that of a device which has no other host than itself.
+[[nodiscard]] constexpr std::optional<Bandwidth> storage_of(const Cluster& cluster) {
+  return cluster.host && cluster.host->storage_read ? cluster.host->storage_read : cluster.device.storage_read;
+}
+
 /// The link that a group of `ranks` devices talks over: within a node if it fits there, else between nodes.
 [[nodiscard]] constexpr std::optional<Link> link_of_group(const Cluster& cluster, std::int64_t ranks) {
   const std::optional<Link> within = intra_node_link(cluster);

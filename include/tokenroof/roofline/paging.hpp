@@ -60,11 +60,6 @@ namespace detail {
 
 } // namespace detail
 
-/// The drive that mapped weights are read from: the host's, or that of a device which has no other host than itself.
-[[nodiscard]] inline std::optional<Bandwidth> storage_of(const Cluster& cluster) {
-  return cluster.host && cluster.host->storage_read ? cluster.host->storage_read : cluster.device.storage_read;
-}
-
 /// Adds to a step what it waits for storage, `resident` bytes of the mapped weights being in memory.
 inline void add_page_ins(BoundStep& step, const Program& program, const Deployment& deployment, Bytes resident) {
   const bool in_host_memory = !shares_host_memory(deployment.cluster.device.device_class);
