@@ -1,5 +1,5 @@
 /// @file
-/// `--json` and `--csv` of models, devices and engines.
+/// `--json` and `--csv` of models, devices, engines and formats.
 #pragma once
 
 #include <string>
@@ -12,6 +12,7 @@
 #include "report/json_values.hpp"
 #include "tokenroof/catalogue/networks.hpp"
 #include "tokenroof/engine/engine.hpp"
+#include "tokenroof/network/weight_scheme.hpp"
 
 namespace tokenroof::cli {
 
@@ -36,12 +37,14 @@ inline constexpr const char* neutral_note =
 [[nodiscard]] report::Json columns(const catalogue::NetworkEntry& entry);
 [[nodiscard]] report::Json columns(const DeviceEntry& entry);
 [[nodiscard]] report::Json columns(const EngineEntry& entry);
+[[nodiscard]] report::Json columns(const WeightScheme& scheme);
 
 /// Those, then what else is known. Of devices and engines that is their file, whose keys have their units and whose
 /// figures have their sources.
 [[nodiscard]] report::Json document(const catalogue::NetworkEntry& entry);
 [[nodiscard]] report::Json document(const DeviceEntry& entry);
 [[nodiscard]] report::Json document(const EngineEntry& entry);
+[[nodiscard]] report::Json document(const WeightScheme& scheme);
 
 /// Rows of columns, under a header.
 void write_csv(const std::vector<report::Json>& rows);
@@ -69,7 +72,7 @@ void write_catalogue(std::string_view name, const Entries& entries, OutputForm f
   }
 }
 
-/// What the three commands have in common: all entries or one, in the form that was asked for.
+/// What the four commands have in common: all entries or one, in the form that was asked for.
 template <class All, class Find, class List, class Show>
 int show_catalogue(std::string_view name, const CatalogueOptions& options, All&& all, Find&& find, List&& list,
                    Show&& show) {

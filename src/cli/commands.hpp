@@ -22,5 +22,6 @@ int validate(const ValidateOptions& options);
 int models(const CatalogueOptions& options);
 int devices(const CatalogueOptions& options);
 int engines(const CatalogueOptions& options);
+int formats(const CatalogueOptions& options);
 
 } // namespace tokenroof::cli

@@ -44,7 +44,8 @@ void add_deployment(CLI::App& command, DeploymentOptions& options) {
       ->required()
       ->group("Network");
   command
-      .add_option("--weights", options.weights, "weight scheme: bf16, fp8, Q4_K_M, ... (default: as stored, else bf16)")
+      .add_option("--weights", options.weights,
+                  "one of 'tokenroof formats': bf16, fp8, Q4_K_M, ... (default: as stored, else bf16)")
       ->type_name("FORMAT")
       ->group("Network");
   command.add_option("--kv", options.kv, "format of the KV cache (default: 16 bits)")
@@ -239,7 +240,8 @@ int main(int argc, char** argv) {
   CLI::App* const models_command =
       add_catalogue("models", "Networks of the catalogue, or what a file means.", "ID|PATH");
   CLI::App* const devices_command = add_catalogue("devices", "Devices, with the source of each figure.", "ID|FILE");
-  add_catalogue("engines", "Engines, with the source of each constant.", "ID|FILE");
+  CLI::App* const engines_command = add_catalogue("engines", "Engines, with the source of each constant.", "ID|FILE");
+  add_catalogue("formats", "Formats of weights by name, and which tensors are in which.", "NAME");
 
   try {
     app.parse(argc, argv);
@@ -247,7 +249,8 @@ int main(int argc, char** argv) {
     return app.exit(error, std::cout, std::cerr) == 0 ? success : usage;
   }
   if (app.get_subcommands().empty()) {
-    complain("a command is missing: predict, sweep, validate, models, devices or engines\nSee tokenroof --help.");
+    complain(
+        "a command is missing: predict, sweep, validate, models, devices, engines or formats\nSee tokenroof --help.");
     return usage;
   }
   return guarded([&] {
@@ -263,6 +266,9 @@ int main(int argc, char** argv) {
     if (*models_command) {
       return models(catalogue_options);
     }
-    return *devices_command ? devices(catalogue_options) : engines(catalogue_options);
+    if (*devices_command) {
+      return devices(catalogue_options);
+    }
+    return *engines_command ? engines(catalogue_options) : formats(catalogue_options);
   });
 }

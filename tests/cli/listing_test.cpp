@@ -8,6 +8,7 @@
 
 #include "program.hpp"
 #include "tokenroof/catalogue.hpp"
+#include "tokenroof/network/named_schemes.hpp"
 
 namespace tokenroof::test {
 namespace {
@@ -32,6 +33,7 @@ bool says_its_unit(const std::string& name) {
                                                 "_bytes_per_second",
                                                 "_bytes_per_second_per_direction",
                                                 "_bytes_per_token_at_16_bit",
+                                                "_bits_per_weight",
                                                 "_tokens",
                                                 "_flops_per_second",
                                                 "_watts",
@@ -58,7 +60,8 @@ protected:
 INSTANTIATE_TEST_SUITE_P(OfTheCatalogue, Listing,
                          testing::Values(Command{"models", "id", catalogue::network_ids().size()},
                                          Command{"devices", "id", catalogue::devices().size()},
-                                         Command{"engines", "versioned_id", catalogue::engine_versions().size()}),
+                                         Command{"engines", "versioned_id", catalogue::engine_versions().size()},
+                                         Command{"formats", "id", weight_schemes().size()}),
                          [](const auto& parameter) { return parameter.param.name; });
 
 TEST_P(Listing, EveryEntryIsThere) {
@@ -115,6 +118,25 @@ TEST(ListingOfModels, HoldsLayersAndSources) {
   EXPECT_EQ(network["layer_kinds"][1]["feed_forward"]["active_experts"], 8);
   EXPECT_THAT(network["source"].get<std::string>(), HasSubstr("DeepSeek-V3"));
   EXPECT_TRUE(network["kv_heads"].is_null());
+}
+
+TEST(ListingOfFormats, TellsWhichTensorsAreInWhich) {
+  const json mixture = parsed({"formats", "q4_k_m"});
+  EXPECT_EQ(mixture["id"], "Q4_K_M");
+  EXPECT_EQ(mixture["matrices_bits_per_weight"], 4.5);
+  EXPECT_EQ(mixture["head"], "Q6_K");
+  EXPECT_FALSE(mixture["rules"].empty());
+  EXPECT_THAT(output({"formats", "Q4_K_M"}), AllOf(StartsWith("Q4_K_M, 4.5 bits a weight\n"),
+                                                   HasSubstr("feed forward down"), HasSubstr("every third")));
+}
+
+TEST(ListingOfFormats, NamesAliases) {
+  EXPECT_EQ(parsed({"formats", "awq"})["id"], "int4-g128");
+  EXPECT_THAT(output({"formats"}), AllOf(HasSubstr("gptq-4bit-g128"), HasSubstr("--weights"), HasSubstr("IQ1_S")));
+}
+
+TEST(ListingOfFormats, ShortNamesAreSuggestedFrom) {
+  EXPECT_THAT(run({"formats", "4bit"}).err, AllOf(HasSubstr("Q4_K_M"), HasSubstr("int4-g128")));
 }
 
 TEST(ListingOfDevices, WhatIsMissingIsNull) {

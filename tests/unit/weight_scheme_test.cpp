@@ -83,7 +83,7 @@ TEST(WeightScheme, WhatPeopleWriteLeadsToWhatTheyMean) {
 }
 
 TEST(WeightScheme, AliasesAndHintsMeanSchemes) {
-  for (const auto& [alias, meant] : detail::scheme_aliases) {
+  for (const auto& [alias, meant] : scheme_aliases) {
     EXPECT_EQ(scheme(alias).name, meant);
   }
   for (const auto& [hint, meant] : detail::scheme_hints) {
@@ -97,7 +97,7 @@ TEST(WeightScheme, NoNameMeansTwo) {
   for (const WeightScheme& entry : weight_schemes()) {
     EXPECT_TRUE(names.insert(detail::lower_case(entry.name)).second) << entry.name.view();
   }
-  for (const auto& [alias, meant] : detail::scheme_aliases) {
+  for (const auto& [alias, meant] : scheme_aliases) {
     EXPECT_TRUE(names.insert(detail::lower_case(alias)).second) << alias;
   }
 }

@@ -109,6 +109,23 @@ inline constexpr std::array checkpoint_schemes = {
   return result;
 }
 
+/// What people write who mean one of several schemes: suggested, never understood as one of them.
+inline constexpr std::array scheme_hints = {
+    Spelling{"int4", "int4-g128"}, Spelling{"int4", "Q4_K_M"},  Spelling{"int4", "w4a16"},
+    Spelling{"fp4", "nvfp4"},      Spelling{"fp4", "mxfp4"},    Spelling{"fp4", "MXFP4_MOE"},
+    Spelling{"4bit", "int4-g128"}, Spelling{"4bit", "Q4_K_M"},  Spelling{"4bit", "mlx-4bit"},
+    Spelling{"4bit", "nvfp4"},     Spelling{"w4", "int4-g128"}, Spelling{"w4", "w4a16"},
+    Spelling{"q4", "Q4_K_M"},      Spelling{"q4", "Q4_0"},      Spelling{"q4", "int4-g128"},
+    Spelling{"8bit", "fp8"},       Spelling{"8bit", "int8"},    Spelling{"8bit", "Q8_0"},
+    Spelling{"8bit", "mlx-8bit"},  Spelling{"w8a8", "int8"},    Spelling{"w8a8", "fp8"},
+    Spelling{"q8", "Q8_0"},        Spelling{"q8", "int8-g128"}, Spelling{"bnb", "nf4"},
+    Spelling{"bnb", "int8"},       Spelling{"gguf", "Q4_K_M"},  Spelling{"gguf", "Q8_0"},
+    Spelling{"16bit", "bf16"},     Spelling{"16bit", "fp16"},   Spelling{"mlx", "mlx-4bit"},
+    Spelling{"mlx", "mlx-8bit"},   Spelling{"half", "fp16"},    Spelling{"half", "bf16"},
+};
+
+} // namespace detail
+
 /// Another way to write a scheme's name, understood as it.
 inline constexpr std::array scheme_aliases = {
     Spelling{"awq", "int4-g128"},
@@ -135,23 +152,6 @@ inline constexpr std::array scheme_aliases = {
     Spelling{"ggml-mxfp4", "MXFP4_MOE"},
 };
 
-/// What people write who mean one of several schemes: suggested, never understood as one of them.
-inline constexpr std::array scheme_hints = {
-    Spelling{"int4", "int4-g128"}, Spelling{"int4", "Q4_K_M"},  Spelling{"int4", "w4a16"},
-    Spelling{"fp4", "nvfp4"},      Spelling{"fp4", "mxfp4"},    Spelling{"fp4", "MXFP4_MOE"},
-    Spelling{"4bit", "int4-g128"}, Spelling{"4bit", "Q4_K_M"},  Spelling{"4bit", "mlx-4bit"},
-    Spelling{"4bit", "nvfp4"},     Spelling{"w4", "int4-g128"}, Spelling{"w4", "w4a16"},
-    Spelling{"q4", "Q4_K_M"},      Spelling{"q4", "Q4_0"},      Spelling{"q4", "int4-g128"},
-    Spelling{"8bit", "fp8"},       Spelling{"8bit", "int8"},    Spelling{"8bit", "Q8_0"},
-    Spelling{"8bit", "mlx-8bit"},  Spelling{"w8a8", "int8"},    Spelling{"w8a8", "fp8"},
-    Spelling{"q8", "Q8_0"},        Spelling{"q8", "int8-g128"}, Spelling{"bnb", "nf4"},
-    Spelling{"bnb", "int8"},       Spelling{"gguf", "Q4_K_M"},  Spelling{"gguf", "Q8_0"},
-    Spelling{"16bit", "bf16"},     Spelling{"16bit", "fp16"},   Spelling{"mlx", "mlx-4bit"},
-    Spelling{"mlx", "mlx-8bit"},   Spelling{"half", "fp16"},    Spelling{"half", "bf16"},
-};
-
-} // namespace detail
-
 /// Every scheme known by name: checkpoints, then ggml's mixtures.
 ///
 /// - `bf16` and the like: everything in that format. `fp8` to `int3-g32`: matrices inside the layers, as engines for servers
@@ -177,7 +177,7 @@ inline constexpr std::array scheme_hints = {
 
 /// The scheme of that name or alias (spelling is exact but for case), or nothing. `F16` and `F32` are llama.cpp's words.
 [[nodiscard]] inline std::optional<WeightScheme> find_scheme(std::string_view name) {
-  for (const auto& [alias, meant] : detail::scheme_aliases) {
+  for (const auto& [alias, meant] : scheme_aliases) {
     name = detail::same_but_for_case(name, alias) ? meant : name;
   }
   for (const WeightScheme& scheme : weight_schemes()) {
@@ -197,7 +197,7 @@ inline constexpr std::array scheme_hints = {
   for (std::size_t i = 0; i < lower_names.size(); ++i) {
     spellings.push_back({lower_names[i], weight_schemes()[i].name.view()});
   }
-  spellings.insert(spellings.end(), detail::scheme_aliases.begin(), detail::scheme_aliases.end());
+  spellings.insert(spellings.end(), scheme_aliases.begin(), scheme_aliases.end());
   return nearest_names(detail::lower_case(name), spellings);
 }
 
