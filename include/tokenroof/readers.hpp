@@ -23,14 +23,40 @@ namespace tokenroof {
 /// The same for a text in memory; `name` stands for the file in messages.
 [[nodiscard]] Device parse_device(std::string_view json, std::string_view name);
 
-/// A network with what its description left open, and how its weights seem to be stored.
-struct NetworkReading {
-  Network network{};
-  std::optional<WeightScheme> weights{};  ///< from `torch_dtype` and `quantization_config`; none where they do not tell
-  std::vector<std::string> assumptions{}; ///< defaults that stood in for absent keys, and parts left out, as text
+/// Tensors of a model file that are of one type.
+struct StoredType {
+  std::string name{}; ///< as the file calls it: BF16, F8_E4M3, Q4_K, ...
+  Count tensors = 0;
+  Bytes bytes{};
+
+  friend bool operator==(const StoredType&, const StoredType&) = default;
 };
 
-/// Reads a Hugging Face `config.json`, or a directory that holds one.
+/// The files that a network was read from, and what they hold.
+struct ModelFiles {
+  std::vector<std::string> paths{};
+  Bytes on_disk{};                 ///< of files that hold weights, headers included; 0 where there are none
+  Count tensors = 0;               ///< in their tables; 0 where there are none
+  Bytes tensor_bytes{};            ///< data of all tensors, or what an index states where the files are not there
+  std::vector<StoredType> types{}; ///< most bytes first
+
+  friend bool operator==(const ModelFiles&, const ModelFiles&) = default;
+};
+
+/// A network with what its description left open, and how its weights are stored.
+struct NetworkReading {
+  Network network{};
+  std::optional<WeightScheme> weights{};  ///< as the files say; none where they do not tell
+  std::vector<std::string> assumptions{}; ///< defaults that stood in for absent keys, and parts left out, as text
+  std::optional<Format> kv{};             ///< of the KV cache, where the files state it
+  std::string kind{};                     ///< what was read: config.json, safetensors, GGUF
+  std::string weights_source{};           ///< the key or table that tells the weights' formats
+  ModelFiles files{};                     ///< empty for what was in memory
+};
+
+/// Reads a model: a Hugging Face `config.json`, a safetensors file or index with a config.json beside it, a GGUF file (told by
+/// their first bytes), or a directory of such files. Tensors' data are never read. `weight_bytes` of the result is what the
+/// files' tensors take, to the byte, where there are any; else what the configuration says they would.
 /// Throws ParseError for what cannot be read or is not supported, InvalidSpec for values that make no network.
 [[nodiscard]] NetworkReading examine_network(const std::filesystem::path& path);
 

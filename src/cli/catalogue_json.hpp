@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/resolve.hpp"
 #include "report/json_values.hpp"
 #include "tokenroof/catalogue/networks.hpp"
 #include "tokenroof/engine/engine.hpp"
@@ -42,6 +43,7 @@ inline constexpr const char* neutral_note =
 /// Those, then what else is known. Of devices and engines that is their file, whose keys have their units and whose
 /// figures have their sources.
 [[nodiscard]] report::Json document(const catalogue::NetworkEntry& entry);
+[[nodiscard]] report::Json document(const Model& model);
 [[nodiscard]] report::Json document(const DeviceEntry& entry);
 [[nodiscard]] report::Json document(const EngineEntry& entry);
 [[nodiscard]] report::Json document(const WeightScheme& scheme);

@@ -39,7 +39,7 @@ public:
 };
 
 void add_deployment(CLI::App& command, DeploymentOptions& options) {
-  command.add_option("--model", options.model, "catalogue id, or a config.json or its folder")
+  command.add_option("--model", options.model, "catalogue id, or a folder, config.json, .safetensors or .gguf file")
       ->type_name("ID|PATH")
       ->required()
       ->group("Network");

@@ -10,6 +10,7 @@
 #include "cli/network_facts.hpp"
 #include "cli/output.hpp"
 #include "cli/resolve.hpp"
+#include "cli/stored_bytes.hpp"
 #include "report/table.hpp"
 #include "tokenroof/catalogue/networks.hpp"
 #include "tokenroof/memory/kv_cache.hpp"
@@ -139,7 +140,34 @@ std::string layers(const Network& network) {
   return table.str(2);
 }
 
-void show(const NetworkEntry& entry) {
+void table_of_bytes(const char* title, const std::vector<NamedBytes>& list) {
+  Table table({Align::left, Align::right, Align::right});
+  for (const NamedBytes& entry : list) {
+    table.add({entry.name, fmt::format("{:.0f}", entry.bytes.value()), to_text(entry.bytes)});
+  }
+  write(fmt::format("{}\n", title) + table.str(2) + "\n");
+}
+
+/// What was read and how large it is on disk.
+void add_files(Table& facts, const Model& model) {
+  const ModelFiles& files = model.files;
+  if (model.kind.empty()) {
+    return;
+  }
+  facts.add({"read as", model.kind});
+  if (files.tensors > 0) {
+    facts.add({"tensors", fmt::format("{}, {:.0f} bytes", files.tensors, files.tensor_bytes.value())});
+  }
+  for (const StoredType& type : files.types) {
+    facts.add({"", fmt::format("{}: {} tensors, {}", type.name, type.tensors, to_text(type.bytes))});
+  }
+  if (files.on_disk.value() > 0) {
+    facts.add({"on disk", fmt::format("{:.0f} bytes", files.on_disk.value())});
+  }
+}
+
+void show(const Model& model) {
+  const NetworkEntry& entry = model.entry;
   const Network& network = *entry.network;
   const ParameterCount parameters = count_parameters(network);
   Table facts({Align::left, Align::left});
@@ -150,10 +178,20 @@ void show(const NetworkEntry& entry) {
     facts.add({"context limit", to_text(network.context_limit)});
   }
   facts.add({"KV cache", cache_per_token(network) + " in 16 bits"});
+  if (const Bytes state = kv_cache(network, cache_format(), Tokens()); state.value() > 0) {
+    facts.add({"", to_text(state) + " a sequence whatever its length"});
+  }
+  if (model.kv) {
+    facts.add({"", fmt::format("{} as the files state it", model.kv->name.view())});
+  }
   if (entry.weights) {
     facts.add({"stored as",
                fmt::format("{}, {}", entry.weights->name.view(), to_text(weight_bytes(network, *entry.weights)))});
   }
+  if (!model.weights_source.empty()) {
+    facts.add({"", "told by " + model.weights_source});
+  }
+  add_files(facts, model);
   facts.add({"source", entry.source + (entry.date.empty() ? "" : ", " + entry.date)});
   if (!entry.confidence.empty()) {
     facts.add({"confidence", entry.confidence});
@@ -165,6 +203,11 @@ void show(const NetworkEntry& entry) {
   write((network.name.empty() ? entry.id : network.name) + "\n\n" + facts.str(0, stdout_width()) + "\nlayers\n" +
         layers(network) + "\n");
   parts(parameters);
+  if (entry.weights) {
+    const StoredBytes stored = stored_bytes(network, *entry.weights);
+    table_of_bytes("bytes by format", stored.by_format);
+    table_of_bytes("bytes by role", stored.by_role);
+  }
   for (const std::string& assumption : entry.assumptions) {
     write(report::wrap("Assumed: " + assumption, stdout_width() - 2, 2) + '\n');
   }
@@ -172,6 +215,6 @@ void show(const NetworkEntry& entry) {
 
 } // namespace
 
-int models(const CatalogueOptions& options) { return show_catalogue("models", options, all, find_network, list, show); }
+int models(const CatalogueOptions& options) { return show_catalogue("models", options, all, find_model, list, show); }
 
 } // namespace tokenroof::cli

@@ -2,6 +2,7 @@
 
 #include "cli/catalogue_json.hpp"
 #include "cli/network_facts.hpp"
+#include "cli/stored_bytes.hpp"
 #include "tokenroof/memory/kv_cache.hpp"
 #include "tokenroof/memory/weights.hpp"
 #include "tokenroof/network/parameters.hpp"
@@ -93,6 +94,32 @@ Json parameters_by_part(const ParameterCount& count) {
           {"prediction_modules", count.prediction}};
 }
 
+Json named_bytes(const std::vector<NamedBytes>& list) {
+  Json object = Json::object();
+  for (const NamedBytes& entry : list) {
+    object[entry.name] = number(entry.bytes);
+  }
+  return object;
+}
+
+Json stored_types(const ModelFiles& files) {
+  Json list = Json::array();
+  for (const StoredType& type : files.types) {
+    list.push_back({{"type", type.name}, {"tensors", type.tensors}, {"bytes", number(type.bytes)}});
+  }
+  return list;
+}
+
+Json files_record(const Model& model) {
+  const bool has_table = model.files.tensors > 0;
+  return {{"kind", model.kind},
+          {"paths", model.files.paths},
+          {"bytes_on_disk", model.files.on_disk.value() > 0 ? number(model.files.on_disk) : Json()},
+          {"tensors", has_table ? Json(model.files.tensors) : Json()},
+          {"tensor_bytes", model.files.tensor_bytes.value() > 0 ? number(model.files.tensor_bytes) : Json()},
+          {"types", stored_types(model.files)}};
+}
+
 } // namespace
 
 Json columns(const NetworkEntry& entry) {
@@ -122,7 +149,19 @@ Json document(const NetworkEntry& entry) {
   object["aliases"] = entry.aliases;
   object["layer_kinds"] = layers(*entry.network);
   object["parameters"] = parameters_by_part(count_parameters(*entry.network));
+  object["kv_state_bytes_per_sequence"] = number(kv_cache(*entry.network, cache_format(), Tokens()));
+  const StoredBytes stored = entry.weights ? stored_bytes(*entry.network, *entry.weights) : StoredBytes{};
+  object["stored_bytes_by_format"] = named_bytes(stored.by_format);
+  object["stored_bytes_by_role"] = named_bytes(stored.by_role);
   object["assumptions"] = entry.assumptions;
+  return object;
+}
+
+Json document(const Model& model) {
+  Json object = document(model.entry);
+  object["weights_source"] = text_or_null(model.weights_source);
+  object["kv_cache_stored_as"] = model.kv ? Json(model.kv->name.view()) : Json();
+  object["files"] = model.kind.empty() ? Json() : files_record(model);
   return object;
 }
 

@@ -11,7 +11,6 @@
 #include "tokenroof/hardware/memory_choice.hpp"
 #include "tokenroof/nearest.hpp"
 #include "tokenroof/network/named_schemes.hpp"
-#include "tokenroof/readers.hpp"
 #include "tokenroof/units/parse.hpp"
 
 namespace tokenroof::cli {
@@ -108,17 +107,40 @@ bool means_file(std::string_view text) {
   return text.find_first_of("/\\") != std::string_view::npos && std::filesystem::exists(text, ignored);
 }
 
-catalogue::NetworkEntry find_network(const std::string& text) {
-  if (!means_file(text)) {
-    return catalogue::network_entry(text);
+bool means_model_file(std::string_view text) {
+  std::error_code ignored;
+  const bool ends_like_one = text.ends_with(".gguf") || text.ends_with(".safetensors") || text.ends_with('/');
+  return ends_like_one || means_file(text) || std::filesystem::is_directory(text, ignored);
+}
+
+namespace {
+
+/// What is wrong within a file is the file's fault, not the question's.
+NetworkReading examine_model(const std::string& text) {
+  try {
+    return examine_network(text);
+  } catch (const InvalidSpec& error) {
+    throw ParseError(text, error.field(), error.value() + ": " + error.reason());
   }
-  NetworkReading reading = examine_network(text);
-  catalogue::NetworkEntry entry{.id = reading.network.name,
-                                .source = text,
-                                .weights = reading.weights,
-                                .assumptions = std::move(reading.assumptions)};
-  entry.network = std::move(reading.network);
-  return entry;
+}
+
+} // namespace
+
+Model find_model(const std::string& text) {
+  if (!means_model_file(text)) {
+    return {.entry = catalogue::network_entry(text)};
+  }
+  NetworkReading reading = examine_model(text);
+  Model model{.entry = {.id = reading.network.name,
+                        .source = text,
+                        .weights = reading.weights,
+                        .assumptions = std::move(reading.assumptions)}};
+  model.entry.network = std::move(reading.network);
+  model.kv = reading.kv;
+  model.kind = std::move(reading.kind);
+  model.weights_source = std::move(reading.weights_source);
+  model.files = std::move(reading.files);
+  return model;
 }
 
 Device find_device(const std::string& text, const std::string& memory) {
@@ -138,7 +160,8 @@ Shared<Engine> find_engine(const std::string& text, const Device& device) {
 
 ResolvedDeployment resolve(const DeploymentOptions& options) {
   ResolvedDeployment resolved;
-  catalogue::NetworkEntry entry = find_network(options.model);
+  Model model = find_model(options.model);
+  catalogue::NetworkEntry& entry = model.entry;
   Deployment& deployment = resolved.deployment;
   deployment.network = std::move(entry.network);
   deployment.weights = options.weights.empty() ? entry.weights.value_or(WeightScheme{}) : scheme(options.weights);
@@ -160,6 +183,11 @@ ResolvedDeployment resolve(const DeploymentOptions& options) {
   deployment.cluster.host = find_host(options);
   deployment.offload = offload_of(options, *deployment.network);
   resolved.assumptions = std::move(entry.assumptions);
+  if (options.kv.empty() && model.kv && *model.kv != deployment.kv) {
+    const std::string stated(model.kv->name.view());
+    resolved.assumptions.push_back("the files state a KV cache in " + stated + "; it is taken in " +
+                                   std::string(deployment.kv.name.view()) + " unless --kv " + stated + " is given");
+  }
   return resolved;
 }
 

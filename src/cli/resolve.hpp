@@ -2,6 +2,7 @@
 /// From what people write to values: catalogue ids, files, sizes, formats.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "cli/options.hpp"
 #include "tokenroof/catalogue/networks.hpp"
 #include "tokenroof/deployment/deployment.hpp"
+#include "tokenroof/readers.hpp"
 
 namespace tokenroof::cli {
 
@@ -16,8 +18,21 @@ namespace tokenroof::cli {
 /// exists. "meta-llama/Llama-3.1-8B" is an id unless there is such a directory here.
 [[nodiscard]] bool means_file(std::string_view text);
 
-/// The network of an id or a config.json, with what is known of where it comes from.
-[[nodiscard]] catalogue::NetworkEntry find_network(const std::string& text);
+/// Whether a text means a model file or a folder of them: also one that ends as they do or with a slash, or names a folder
+/// that there is here.
+[[nodiscard]] bool means_model_file(std::string_view text);
+
+/// A network with where its description comes from and, where that is files, what they hold.
+struct Model {
+  catalogue::NetworkEntry entry{};
+  std::optional<Format> kv{};   ///< of the KV cache, where the files state it
+  std::string kind{};           ///< of the files; empty for the catalogue
+  std::string weights_source{}; ///< what tells the weights' formats
+  ModelFiles files{};
+};
+
+/// The network of a catalogue id, a model file or a folder. Throws UnknownId, or ParseError for whatever is wrong with files.
+[[nodiscard]] Model find_model(const std::string& text);
 
 /// The device of an id ("ID@SIZE" chooses a size) or a file; `memory` chooses a size too, unless it is empty.
 [[nodiscard]] Device find_device(const std::string& text, const std::string& memory);

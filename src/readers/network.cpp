@@ -124,13 +124,6 @@ Network make_network(readers::NetworkFacts& facts, std::string_view name) {
   return network;
 }
 
-/// A file's stem, or its directory's name where the file is called as all of them are.
-std::string name_of(const std::filesystem::path& file) {
-  const std::string stem = file.stem().string();
-  const std::string parent = std::filesystem::absolute(file).parent_path().filename().string();
-  return stem == "config" && !parent.empty() ? parent : stem;
-}
-
 NetworkReading examine(std::string_view text, std::string_view path, std::string_view name) {
   return readers::examine_config(readers::parse_json(text, path, limits), path, name);
 }
@@ -149,10 +142,12 @@ NetworkReading readers::examine_config(const json& document, std::string_view pa
     facts.assume(choice.assumption);
   }
   NetworkReading reading{.network = make_network(facts, name)};
-  auto stored = readers::stored_weights(config);
+  auto stored = readers::stored_weights(document, config, reading.network);
   reading.weights = stored.scheme;
-  if (!stored.note.empty()) {
-    facts.assume(std::move(stored.note));
+  reading.kv = stored.kv;
+  reading.weights_source = std::move(stored.source);
+  for (std::string& note : stored.notes) {
+    facts.assume(std::move(note));
   }
   if (document.contains("vision_config") || document.contains("audio_config")) {
     facts.assume("encoders of images and sound are left out");
@@ -161,14 +156,7 @@ NetworkReading readers::examine_config(const json& document, std::string_view pa
   return reading;
 }
 
-NetworkReading examine_network(const std::filesystem::path& path) {
-  const auto file = std::filesystem::is_directory(path) ? path / "config.json" : path;
-  return examine(readers::read_text(file, limits.bytes), file.string(), name_of(file));
-}
-
 NetworkReading examine_network_text(std::string_view json, std::string_view name) { return examine(json, name, name); }
-
-Network read_network(const std::filesystem::path& path) { return examine_network(path).network; }
 
 Network parse_network(std::string_view json, std::string_view name) { return examine_network_text(json, name).network; }
 

@@ -1,253 +1,146 @@
 #include "readers/stored_weights.hpp"
-#include "tokenroof/network/named_schemes.hpp"
 
-#include "tokenroof/network/named_schemes.hpp"
 #include <array>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
+#include "readers/module_rules.hpp"
+#include "readers/quantisation.hpp"
+#include "readers/stored_formats.hpp"
 #include "tokenroof/network/named_schemes.hpp"
+
 namespace tokenroof::readers {
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
 namespace {
-#include "tokenroof/network/named_schemes.hpp"
 
-#include "tokenroof/network/named_schemes.hpp"
 using nlohmann::json;
-#include "tokenroof/network/named_schemes.hpp"
 
-#include "tokenroof/network/named_schemes.hpp"
-/// A member as text, empty where it is absent or something else.
-#include "tokenroof/network/named_schemes.hpp"
-std::string text_of(const json& object, std::string_view key) {
-#include "tokenroof/network/named_schemes.hpp"
-  const auto found = object.find(key);
-#include "tokenroof/network/named_schemes.hpp"
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-#include "tokenroof/network/named_schemes.hpp"
-}
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
-/// A member as a whole number, 0 where it is absent or something else.
-#include "tokenroof/network/named_schemes.hpp"
-long long number_of(const json& object, std::string_view key) {
-#include "tokenroof/network/named_schemes.hpp"
-  const auto found = object.find(key);
-#include "tokenroof/network/named_schemes.hpp"
-  return found != object.end() && found->is_number_integer() ? found->get<long long>() : 0;
-#include "tokenroof/network/named_schemes.hpp"
-}
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
-bool flag_of(const json& object, std::string_view key) {
-#include "tokenroof/network/named_schemes.hpp"
-  const auto found = object.find(key);
-#include "tokenroof/network/named_schemes.hpp"
-  return found != object.end() && found->is_boolean() && found->get<bool>();
-#include "tokenroof/network/named_schemes.hpp"
-}
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
-const json* object_of(const json& object, std::string_view key) {
-#include "tokenroof/network/named_schemes.hpp"
-  const auto found = object.find(key);
-#include "tokenroof/network/named_schemes.hpp"
-  return found != object.end() && found->is_object() ? &*found : nullptr;
-#include "tokenroof/network/named_schemes.hpp"
-}
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
-StoredWeights known(std::string_view name) { return {.scheme = find_scheme(name)}; }
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
-StoredWeights not_understood(const std::string& what) {
-#include "tokenroof/network/named_schemes.hpp"
-  return {.note = "how the weights are stored is not understood: " + what};
-#include "tokenroof/network/named_schemes.hpp"
-}
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
-StoredWeights integer_groups(long long bits, long long group) {
-#include "tokenroof/network/named_schemes.hpp"
-  const std::string name = "int" + std::to_string(bits) + "-g" + std::to_string(group);
-#include "tokenroof/network/named_schemes.hpp"
-  return find_scheme(name) ? known(name) : not_understood(name);
-#include "tokenroof/network/named_schemes.hpp"
-}
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
-StoredWeights bitsandbytes(const json& quantization) {
-#include "tokenroof/network/named_schemes.hpp"
-  return known(flag_of(quantization, "load_in_4bit") ? "nf4" : "int8");
-#include "tokenroof/network/named_schemes.hpp"
-}
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
-/// One group of weights in the words of compressed-tensors and ModelOpt.
-#include "tokenroof/network/named_schemes.hpp"
-StoredWeights group_of_weights(const json& weights) {
-#include "tokenroof/network/named_schemes.hpp"
-  const long long bits = number_of(weights, "num_bits");
-#include "tokenroof/network/named_schemes.hpp"
-  const long long group = number_of(weights, "group_size");
-#include "tokenroof/network/named_schemes.hpp"
-  const bool is_float = text_of(weights, "type") == "float";
-#include "tokenroof/network/named_schemes.hpp"
-  if (bits == 8 && group <= 0) {
-#include "tokenroof/network/named_schemes.hpp"
-    return known(!is_float ? "int8" : text_of(weights, "strategy") == "block" ? "fp8-block" : "fp8");
-#include "tokenroof/network/named_schemes.hpp"
-  }
-#include "tokenroof/network/named_schemes.hpp"
-  if (bits == 4 && is_float) {
-#include "tokenroof/network/named_schemes.hpp"
-    return group == 16 ? known("nvfp4") : group == 32 ? known("mxfp4") : not_understood("4-bit floats");
-#include "tokenroof/network/named_schemes.hpp"
-  }
-#include "tokenroof/network/named_schemes.hpp"
-  return is_float ? not_understood("grouped 8-bit floats") : integer_groups(bits, group);
-#include "tokenroof/network/named_schemes.hpp"
-}
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
-StoredWeights groups_of_weights(const json& quantization) {
-#include "tokenroof/network/named_schemes.hpp"
-  const json* groups = object_of(quantization, "config_groups");
-#include "tokenroof/network/named_schemes.hpp"
-  if (groups == nullptr || groups->size() != 1 || !groups->front().is_object()) {
-#include "tokenroof/network/named_schemes.hpp"
-    return not_understood("several groups of weights");
-#include "tokenroof/network/named_schemes.hpp"
-  }
-#include "tokenroof/network/named_schemes.hpp"
-  const json* weights = object_of(groups->front(), "weights");
-#include "tokenroof/network/named_schemes.hpp"
-  return weights != nullptr ? group_of_weights(*weights) : not_understood("a group without weights");
-#include "tokenroof/network/named_schemes.hpp"
-}
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
 struct Named {
-#include "tokenroof/network/named_schemes.hpp"
-  std::string_view method;
-#include "tokenroof/network/named_schemes.hpp"
+  std::string_view type;
   std::string_view scheme;
-#include "tokenroof/network/named_schemes.hpp"
 };
-#include "tokenroof/network/named_schemes.hpp"
 
-#include "tokenroof/network/named_schemes.hpp"
-constexpr std::array methods = {Named{"mxfp4", "mxfp4"}, Named{"FP8", "fp8"}, Named{"NVFP4", "nvfp4"}};
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
 constexpr std::array types = {Named{"bfloat16", "bf16"}, Named{"float16", "fp16"}, Named{"float32", "fp32"}};
-#include "tokenroof/network/named_schemes.hpp"
 
-#include "tokenroof/network/named_schemes.hpp"
-template <std::size_t Size>
-#include "tokenroof/network/named_schemes.hpp"
-std::string_view scheme_named(const std::array<Named, Size>& table, std::string_view method) {
-#include "tokenroof/network/named_schemes.hpp"
-  for (const Named& entry : table) {
-#include "tokenroof/network/named_schemes.hpp"
-    if (entry.method == method) {
-#include "tokenroof/network/named_schemes.hpp"
-      return entry.scheme;
-#include "tokenroof/network/named_schemes.hpp"
+/// The text of the first of those keys that one of the objects has.
+std::string type_of(const json& document, const json& language) {
+  for (const json* object : {&language, &document}) {
+    for (const char* key : {"torch_dtype", "dtype"}) {
+      const auto found = object->find(key);
+      if (found != object->end() && found->is_string()) {
+        return found->get<std::string>();
+      }
     }
-#include "tokenroof/network/named_schemes.hpp"
   }
-#include "tokenroof/network/named_schemes.hpp"
   return {};
-#include "tokenroof/network/named_schemes.hpp"
 }
-#include "tokenroof/network/named_schemes.hpp"
 
-#include "tokenroof/network/named_schemes.hpp"
-StoredWeights quantised(const json& quantization) {
-#include "tokenroof/network/named_schemes.hpp"
-  const std::string method = text_of(quantization, "quant_method");
-#include "tokenroof/network/named_schemes.hpp"
-  const std::string algorithm = text_of(quantization, "quant_algo");
-#include "tokenroof/network/named_schemes.hpp"
-  if (const auto name = scheme_named(methods, algorithm.empty() ? method : algorithm); !name.empty()) {
-#include "tokenroof/network/named_schemes.hpp"
-    return known(name);
-#include "tokenroof/network/named_schemes.hpp"
-  }
-#include "tokenroof/network/named_schemes.hpp"
-  if (method == "fp8" || method == "fbgemm_fp8") {
-#include "tokenroof/network/named_schemes.hpp"
-    const auto block = quantization.find("weight_block_size");
-#include "tokenroof/network/named_schemes.hpp"
-    return known(block != quantization.end() && block->is_array() ? "fp8-block" : "fp8");
-#include "tokenroof/network/named_schemes.hpp"
-  }
-#include "tokenroof/network/named_schemes.hpp"
-  if (method == "gptq" || method == "awq") {
-#include "tokenroof/network/named_schemes.hpp"
-    return integer_groups(number_of(quantization, "bits"), number_of(quantization, "group_size"));
-#include "tokenroof/network/named_schemes.hpp"
-  }
-#include "tokenroof/network/named_schemes.hpp"
-  if (method == "bitsandbytes") {
-#include "tokenroof/network/named_schemes.hpp"
-    return bitsandbytes(quantization);
-#include "tokenroof/network/named_schemes.hpp"
-  }
-#include "tokenroof/network/named_schemes.hpp"
-  return method == "compressed-tensors" ? groups_of_weights(quantization)
-#include "tokenroof/network/named_schemes.hpp"
-                                        : not_understood(method.empty() ? "quantization_config" : method);
-#include "tokenroof/network/named_schemes.hpp"
-}
-#include "tokenroof/network/named_schemes.hpp"
+std::string not_understood(const std::string& what) { return "how the weights are stored is not understood: " + what; }
 
-#include "tokenroof/network/named_schemes.hpp"
-StoredWeights plain(const json& config) {
-#include "tokenroof/network/named_schemes.hpp"
-  const std::string type = text_of(config, config.contains("torch_dtype") ? "torch_dtype" : "dtype");
-#include "tokenroof/network/named_schemes.hpp"
-  const auto name = scheme_named(types, type);
-#include "tokenroof/network/named_schemes.hpp"
-  return name.empty() ? not_understood(type.empty() ? "torch_dtype is absent" : type) : known(name);
-#include "tokenroof/network/named_schemes.hpp"
-}
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
-} // namespace
-#include "tokenroof/network/named_schemes.hpp"
-
-#include "tokenroof/network/named_schemes.hpp"
-StoredWeights stored_weights(const json& config) {
-#include "tokenroof/network/named_schemes.hpp"
-  for (const std::string_view key : {"quantization_config", "compression_config", "quantization"}) {
-#include "tokenroof/network/named_schemes.hpp"
-    if (const json* quantization = object_of(config, key)) {
-#include "tokenroof/network/named_schemes.hpp"
-      return quantised(*quantization);
-#include "tokenroof/network/named_schemes.hpp"
+std::optional<WeightScheme> scheme_of_type(std::string type) {
+  constexpr std::string_view module = "torch.";
+  type = type.starts_with(module) ? type.substr(module.size()) : type;
+  for (const Named& named : types) {
+    if (named.type == type) {
+      return find_scheme(named.scheme);
     }
-#include "tokenroof/network/named_schemes.hpp"
   }
-#include "tokenroof/network/named_schemes.hpp"
-  return plain(config);
-#include "tokenroof/network/named_schemes.hpp"
+  return std::nullopt;
 }
-#include "tokenroof/network/named_schemes.hpp"
 
-#include "tokenroof/network/named_schemes.hpp"
+StoredWeights plain(const json& document, const json& language) {
+  const std::string type = type_of(document, language);
+  if (auto scheme = scheme_of_type(type)) {
+    return {.scheme = std::move(scheme), .source = "torch_dtype"};
+  }
+  return {.notes = {not_understood(type.empty() ? "torch_dtype is absent" : type.substr(0, 64))}};
+}
+
+/// What is not quantised: as `torch_dtype` says.
+Format format_of_rest(const json& document, const json& language, std::vector<std::string>& notes) {
+  const std::string type = type_of(document, language);
+  if (const auto scheme = scheme_of_type(type)) {
+    return scheme->format;
+  }
+  notes.push_back("what is not quantised is taken to be in bf16, since torch_dtype " +
+                  (type.empty() ? "is absent" : "'" + type.substr(0, 64) + "' is not understood"));
+  return find_format("bf16").value();
+}
+
+/// Every tensor of the network as a checkpoint of that plan would hold it.
+class PlannedTensors {
+public:
+  PlannedTensors(const Network& network, ModuleRules& rules, const Format& rest)
+      : rules_(rules), rest_(unquantised(rest)) {
+    for_each_run(network, [&](const LayerRun& run, const LayerSpan& span) {
+      for (Count layer = span.first; layer < span.first + span.count; ++layer) {
+        for_each_tensor(run.block, network, [&](const Tensor& tensor) { add(tensor, layer); });
+      }
+    });
+    for_each_outer_tensor(network, [&](const Tensor& tensor) { add(tensor, std::nullopt); });
+  }
+
+  [[nodiscard]] const std::vector<StoredTensor>& all() const { return tensors_; }
+  [[nodiscard]] double bytes() const { return bytes_; }
+
+private:
+  void add(const Tensor& tensor, std::optional<Count> layer) {
+    const QuantisedLayout* const chosen = rules_.layout(tensor, layer);
+    const QuantisedLayout& layout = chosen != nullptr ? *chosen : rest_;
+    tensors_.push_back({.role = tensor.role,
+                        .layer = layer,
+                        .format = layout.format,
+                        .elements = elements(tensor),
+                        .bytes = bytes_of(layout, tensor)});
+    bytes_ += tensors_.back().bytes;
+  }
+
+  ModuleRules& rules_;
+  QuantisedLayout rest_;
+  std::vector<StoredTensor> tensors_{};
+  double bytes_ = 0;
+};
+
+StoredWeights quantised(const json& quantisation, const Format& rest, const Network& network) {
+  StoredWeights result;
+  QuantisationReading reading = read_quantisation(quantisation);
+  if (!reading.plan) {
+    result.notes.push_back(not_understood(reading.not_understood));
+    return result;
+  }
+  const QuantisationPlan& plan = *reading.plan;
+  result.notes = plan.notes;
+  ModuleRules rules(plan, network, result.notes);
+  const PlannedTensors tensors(network, rules, rest);
+  rules.note_unused(result.notes);
+  StoredMatch match = match_formats(network, tensors.all(), tensors.bytes());
+  std::move(match.assumptions.begin(), match.assumptions.end(), std::back_inserter(result.notes));
+  result.scheme = WeightScheme{.name = plan.layout.format.name,
+                               .format = plan.layout.format,
+                               .vectors = rest,
+                               .stored = std::move(match.formats)};
+  result.kv = plan.kv;
+  return result;
+}
+
+} // namespace
+
+StoredWeights stored_weights(const json& document, const json& language, const Network& network) {
+  for (const char* key : {"quantization_config", "compression_config", "quantization"}) {
+    for (const json* object : {&language, &document}) {
+      const auto found = object->find(key);
+      if (found == object->end() || !found->is_object()) {
+        continue;
+      }
+      std::vector<std::string> notes;
+      const Format rest = format_of_rest(document, language, notes);
+      StoredWeights result = quantised(*found, rest, network);
+      std::move(notes.begin(), notes.end(), std::back_inserter(result.notes));
+      result.source = key;
+      return result;
+    }
+  }
+  return plain(document, language);
+}
+
 } // namespace tokenroof::readers

@@ -82,6 +82,8 @@ TEST(Schema, DescribesEveryKeyOfEngines) { expect_described("engine.schema.json"
 
 TEST(Schema, DescribesEveryKeyOfAliases) { expect_described("aliases.schema.json", "aliases.json"); }
 
+TEST(Schema, DescribesEveryKeyOfTheNamesOfModules) { expect_described("module_names.schema.json", "module_names.json"); }
+
 TEST(Schema, DescribesEveryKeyOfTheTablesForGguf) {
   expect_described("gguf_architectures.schema.json", "gguf_architectures.json");
   expect_described("gguf_tensors.schema.json", "gguf_tensors.json");

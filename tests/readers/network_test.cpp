@@ -173,7 +173,7 @@ TEST(NetworkReader, SuggestsTheWeightScheme) {
            Scheme{R"({"quant_method": "fp8"})", "fp8"},
            Scheme{R"({"quant_method": "fp8", "weight_block_size": [128, 128]})", "fp8-block"},
            Scheme{R"({"quant_method": "awq", "bits": 4, "group_size": 128})", "int4-g128"},
-           Scheme{R"({"quant_method": "gptq", "bits": 3, "group_size": -1})", ""},
+           Scheme{R"({"quant_method": "gptq", "bits": 3, "group_size": -1})", "int3"},
            Scheme{R"({"quant_method": "mxfp4"})", "mxfp4"},
            Scheme{R"({"quant_method": "bitsandbytes", "load_in_4bit": true})", "nf4"},
            Scheme{R"({"quant_method": "modelopt", "quant_algo": "NVFP4"})", "nvfp4"},
