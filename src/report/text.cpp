@@ -19,6 +19,8 @@ namespace tokenroof::report {
 
 namespace {
 
+constexpr std::size_t line_width = 110; // of a report in a terminal
+
 /// What an identifier such as kv_cache reads like.
 std::string spoken(std::string_view identifier) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 7> acronyms = {{{"kv_cache", "KV cache"},
@@ -361,10 +363,10 @@ private:
     if (load.host_clean.value() > 0) {
       text += "; on the host " + clean(load.host_clean);
     }
-    line(fmt::format("loading {}; {}", text,
-                     is_present(load.cold_start)
-                         ? fmt::format("{} from a cold drive", to_text(load.cold_start))
-                         : "no time from a cold drive: " + speak(name(cold_start_absence(deployment_)))));
+    text += is_present(load.cold_start)
+                ? fmt::format("; {} from a cold drive", to_text(load.cold_start))
+                : "; no time from a cold drive: " + speak(name(cold_start_absence(deployment_)));
+    line("loading " + wrap(text, line_width - 8, 8));
   }
 
   void host_memory() {
@@ -397,7 +399,7 @@ private:
     }
     const Capacity& room = *answer_.capacity;
     const double length = final_context(answer_.workload).value();
-    std::string text = fmt::format("  Beside the rest there is room for {} GiB of cache", in_gibibytes(room.cache));
+    std::string text = fmt::format("Beside the rest there is room for {} GiB of cache", in_gibibytes(room.cache));
     if (room.tokens) {
       text += fmt::format(", {} tok", number_text(room.tokens->value(), 0));
     }
@@ -407,7 +409,7 @@ private:
                   ? fmt::format(", or one of {}", number_text(room.context->value(), 0))
                   : fmt::format(", or {} of {}", answer_.workload.batch, number_text(room.context->value(), 0));
     }
-    line(text + ".");
+    line("  " + wrap(text + '.', line_width - 2, 2));
   }
 
   void phase(std::string_view label, const PhaseExplanation& phase) {
