@@ -159,9 +159,12 @@ Json document(const NetworkEntry& entry) {
 
 Json document(const Model& model) {
   Json object = document(model.entry);
+  if (model.kind.empty()) {
+    return object; // of the catalogue: no files
+  }
   object["weights_source"] = text_or_null(model.weights_source);
   object["kv_cache_stored_as"] = model.kv ? Json(model.kv->name.view()) : Json();
-  object["files"] = model.kind.empty() ? Json() : files_record(model);
+  object["files"] = files_record(model);
   return object;
 }
 

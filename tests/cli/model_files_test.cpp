@@ -93,7 +93,7 @@ TEST_F(ModelFolder, WhatIsWrongWithinAFileIsTheFilesFault) {
   write_file(folder_ / "model.safetensors", safetensors_file("{\"a\" 1}", 0));
   const Outcome torn = run({"models", (folder_ / "model.safetensors").string()});
   EXPECT_EQ(torn.exit_code, 4);
-  EXPECT_THAT(torn.err, AllOf(HasSubstr("model.safetensors"), HasSubstr("byte 5")));
+  EXPECT_THAT(torn.err, AllOf(HasSubstr("model.safetensors"), HasSubstr("byte 6")));
   fs::remove(folder_ / "model.safetensors");
   std::string config = llama_config("");
   config.replace(config.find("\"num_attention_heads\": 4"), 24, "\"num_attention_heads\": 0");
