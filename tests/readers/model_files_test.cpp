@@ -1,4 +1,6 @@
 // Folders and files of models: which are read, and that the bytes of the weights are those of the files.
+#include <unistd.h>
+
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -65,7 +67,7 @@ class StoredCheckpoint : public testing::TestWithParam<Stored> {};
 // The file decides; where it is not there, the configuration makes the same bytes.
 TEST_P(StoredCheckpoint, BytesAreThoseOfTheFile) {
   const Stored& stored = GetParam();
-  const fs::path folder = fs::temp_directory_path() / ("tokenroof-stored-" + std::to_string(__LINE__) + stored.name);
+  const fs::path folder = fs::temp_directory_path() / ("tokenroof-stored-" + std::to_string(::getpid()) + stored.name);
   fs::remove_all(folder);
   const SafetensorsWriter out = llama_checkpoint(stored.store, stored.table);
   write_file(folder / "config.json", llama_config(stored.configuration));
