@@ -120,7 +120,8 @@ struct CompressedAttention {
 [[nodiscard]] constexpr double compressor_state_bytes(const CompressedAttention& attention) {
   const Count stretches = attention.overlap ? 2 : 1;
   const Count width = attention.head_dim + (attention.indexer ? attention.indexer->head_dim : 0);
-  return static_cast<double>(2 * 4 * stretches * stretches * attention.ratio * width);
+  constexpr Count bytes = 2 * sizeof(float); // of a content and its weight
+  return static_cast<double>(bytes * stretches * stretches * attention.ratio * width);
 }
 
 /// A Mamba-2 mixer: a state of `heads * head_dim * state` elements instead of a growing cache @cite mamba2.
