@@ -175,6 +175,9 @@ Parameter parameter_of(Components parts) {
 
 /// "gate_up_proj_blocks" in place of "gate_up_proj.blocks".
 Parameter unjoined(Parameter parameter) {
+  if (parameter.module.empty()) {
+    return parameter;
+  }
   for (const auto& [ending, part] : table().joined) {
     std::string_view& last = parameter.module.back();
     if (last.ends_with(ending)) {

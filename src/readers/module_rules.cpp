@@ -17,9 +17,11 @@ constexpr std::string_view expression_mark = "re:";
 constexpr RoleSet experts = {TensorRole::expert_gate, TensorRole::expert_up, TensorRole::expert_down};
 constexpr RoleSet outside = {
     TensorRole::token_embedding,      TensorRole::tied_embedding, TensorRole::position_embedding,
-    TensorRole::embedding_projection, TensorRole::lm_head,        TensorRole::prediction_projection};
+    TensorRole::embedding_projection, TensorRole::lm_head,        TensorRole::prediction_projection,
+    TensorRole::per_layer_embedding};
 constexpr RoleSet never = {TensorRole::convolution, TensorRole::position_embedding};
-constexpr RoleSet small = {TensorRole::router, TensorRole::shared_expert_router};
+constexpr RoleSet small = {TensorRole::router, TensorRole::shared_expert_router, TensorRole::indexer_weights,
+                           TensorRole::residual_mixing};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
