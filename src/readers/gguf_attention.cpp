@@ -3,6 +3,7 @@
 #include <tuple>
 #include <utility>
 
+#include "readers/gguf_architectures.hpp"
 #include "readers/gguf_layers.hpp"
 #include "tokenroof/errors.hpp"
 
@@ -56,32 +57,47 @@ void fused_projections(GgufTaker& tensors, GroupedQueryAttention& attention, Cou
   tensors.done(query_key_value);
 }
 
-/// A gate on the attention's result: a second half of the query projection, or a tensor as large.
+/// A gate on the attention's result: a second half of the query projection, a tensor as large, or one row a head.
 void take_output_gate(GgufTaker& tensors, GroupedQueryAttention& attention) {
   const Count rows = tensors.rows(output_gate);
   if (rows == attention.heads * attention.head_dim && !attention.output_gate) {
     attention.output_gate = true;
     tensors.take(output_gate, TensorRole::attention_query);
-  } else {
-    tensors.set_aside(output_gate, "gates of attention heads");
+  } else if (rows == attention.heads) {
+    attention.head_gate = true;
+    tensors.take(output_gate, TensorRole::attention_gate);
   }
+}
+
+/// Widths of heads from the rows of keys and values; values may be the keys, and a layer that uses the cache of an earlier
+/// one may have neither.
+void take_keys_and_values(GgufTaker& tensors, GroupedQueryAttention& attention) {
+  if (attention.shares_cache && !tensors.has(key)) {
+    attention.head_dim = tensors.rows(query) / attention.heads;
+    attention.value_head_dim = attention.head_dim;
+    tensors.assume("layers that share a cache: keys and values, which the file does not have, are taken as computed");
+    return;
+  }
+  (void)tensors.require(key);
+  attention.keys_are_values = !tensors.has(value) && values_may_be_keys(tensors.metadata().architecture());
+  const GgufPart values = attention.keys_are_values ? key : value;
+  (void)tensors.require(values);
+  tensors.expect(tensors.rows(key) % attention.kv_heads == 0, key, heads_and(attention.kv_heads, "key heads"));
+  tensors.expect(tensors.rows(values) % attention.kv_heads == 0, values, heads_and(attention.kv_heads, "value heads"));
+  attention.head_dim = tensors.rows(key) / attention.kv_heads;
+  attention.value_head_dim = tensors.rows(values) / attention.kv_heads;
+  tensors.take(key, TensorRole::attention_key);
+  tensors.take(value, TensorRole::attention_value);
 }
 
 void separate_projections(GgufTaker& tensors, GroupedQueryAttention& attention) {
   (void)tensors.require(query);
-  (void)tensors.require(key);
-  (void)tensors.require(value);
-  tensors.expect(tensors.rows(key) % attention.kv_heads == 0, key, heads_and(attention.kv_heads, "key heads"));
-  tensors.expect(tensors.rows(value) % attention.kv_heads == 0, value, heads_and(attention.kv_heads, "value heads"));
-  attention.head_dim = tensors.rows(key) / attention.kv_heads;
-  attention.value_head_dim = tensors.rows(value) / attention.kv_heads;
+  take_keys_and_values(tensors, attention);
   const Count query_rows = attention.heads * attention.head_dim;
   attention.output_gate = tensors.rows(query) == 2 * query_rows;
   tensors.expect(attention.output_gate || tensors.rows(query) == query_rows, query,
                  heads_and(attention.heads, "query heads of ") + std::to_string(attention.head_dim));
   tensors.take(query, TensorRole::attention_query);
-  tensors.take(key, TensorRole::attention_key);
-  tensors.take(value, TensorRole::attention_value);
 }
 
 void take_attention_biases(GgufTaker& tensors, GroupedQueryAttention& attention) {
@@ -110,12 +126,13 @@ void take_query_key_norm(GgufTaker& tensors, GroupedQueryAttention& attention) {
 
 } // namespace
 
-GroupedQueryAttention take_grouped_attention(GgufTaker& tensors, Count hidden, const std::optional<Tokens>& window) {
+GroupedQueryAttention take_grouped_attention(GgufTaker& tensors, const GgufLayer& layer) {
   GroupedQueryAttention attention;
   std::tie(attention.heads, attention.kv_heads) = head_counts(tensors);
-  attention.window = window;
+  attention.window = layer.window;
+  attention.shares_cache = layer.shares_cache;
   if (tensors.has(query_key_value)) {
-    fused_projections(tensors, attention, hidden);
+    fused_projections(tensors, attention, layer.hidden);
   } else {
     separate_projections(tensors, attention);
   }
@@ -170,6 +187,25 @@ void take_latent_up(GgufTaker& tensors, const LatentAttention& attention) {
   tensors.done(latent_kv_up);
 }
 
+/// The tokens that a query sees are picked by a light attention of its own; a layer without one uses an earlier choice.
+std::optional<TokenIndexer> take_indexer(GgufTaker& tensors) {
+  if (!tensors.has(indexer_query)) {
+    return std::nullopt;
+  }
+  (void)tensors.require(indexer_key);
+  TokenIndexer indexer{.head_dim = tensors.rows(indexer_key), .head_weights = tensors.has(indexer_weights)};
+  tensors.expect(tensors.rows(indexer_query) % indexer.head_dim == 0, indexer_query,
+                 heads_and(indexer.head_dim, "channels of its key"));
+  indexer.heads = tensors.rows(indexer_query) / indexer.head_dim;
+  indexer.key_norm = {.weight = tensors.has(indexer_key_norm), .bias = tensors.has(indexer_key_norm_bias)};
+  tensors.take(indexer_query, TensorRole::indexer_query);
+  tensors.take(indexer_key, TensorRole::indexer_key);
+  tensors.take(indexer_weights, TensorRole::indexer_weights);
+  tensors.take(indexer_key_norm, TensorRole::norm);
+  tensors.take(indexer_key_norm_bias, TensorRole::norm);
+  return indexer;
+}
+
 } // namespace
 
 // What the metadata call lengths of keys differs from one converter to the next.
@@ -192,6 +228,12 @@ LatentAttention take_latent_attention(GgufTaker& tensors) {
   take_latent_up(tensors, attention);
   tensors.take(attention_output, TensorRole::attention_output);
   tensors.take(attention_output_bias, TensorRole::attention_bias);
+  attention.output_gate = tensors.rows(output_gate) == attention.heads * attention.value_head_dim;
+  tensors.take(output_gate, TensorRole::attention_gate);
+  attention.indexer = take_indexer(tensors);
+  if (const auto selected = tensors.metadata().find_count("attention.indexer.top_k", tensors.layer())) {
+    attention.selected = Tokens::from_value(static_cast<double>(*selected));
+  }
   return attention;
 }
 

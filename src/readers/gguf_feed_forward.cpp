@@ -70,7 +70,7 @@ DenseFeedForward dense_feed_forward(GgufTaker& tensors) {
 void take_experts(GgufTaker& tensors, MixtureOfExperts& moe, Count hidden) {
   (void)tensors.require(expert_down);
   moe.width = tensors.row_length(expert_down);
-  const Count all = moe.experts * moe.width * hidden;
+  const Count all = moe.experts * moe.width * expert_io_width(moe, hidden);
   const bool fused = tensors.has(expert_gate_up);
   const std::string reason = does_not_fit(moe.experts, "experts of width ") + std::to_string(moe.width);
   moe.gated = fused || tensors.has(expert_gate);
@@ -88,6 +88,28 @@ void take_experts(GgufTaker& tensors, MixtureOfExperts& moe, Count hidden) {
   tensors.take_rows(both, TensorRole::expert_gate, rows_of(both) / 2);
   tensors.take_rows(both, TensorRole::expert_up, rows_of(both) / 2);
   tensors.done(expert_gate_up);
+}
+
+/// Experts may work in a width of their own, between projections that all share.
+void take_latent_projections(GgufTaker& tensors, MixtureOfExperts& moe) {
+  if (tensors.has(expert_latent_down)) {
+    (void)tensors.require(expert_latent_up);
+    moe.latent_width = tensors.rows(expert_latent_down);
+    tensors.take(expert_latent_down, TensorRole::expert_latent_down);
+    tensors.take(expert_latent_up, TensorRole::expert_latent_up);
+  }
+}
+
+/// Learned scales of the router's input and of each expert's output.
+void take_router_scales(GgufTaker& tensors, MixtureOfExperts& moe, Count hidden) {
+  moe.router_scale = tensors.elements(router_scale) == hidden && tensors.elements(expert_scale) == moe.experts;
+  for (const GgufPart part : {router_scale, expert_scale}) {
+    if (moe.router_scale) {
+      tensors.take(part, TensorRole::router_bias);
+    } else {
+      tensors.set_aside(part, "scales of whole tensors");
+    }
+  }
 }
 
 /// Experts that see every token, and a dense network beside the experts, which is the same by another name.
@@ -113,11 +135,13 @@ MixtureOfExperts mixture_of_experts(GgufTaker& tensors, Count hidden) {
     throw InvalidSpec(metadata.key(active_fact), std::to_string(moe.active),
                       "must not exceed the " + std::to_string(moe.experts) + " experts");
   }
+  take_latent_projections(tensors, moe);
   take_experts(tensors, moe, hidden);
   take_shared_experts(tensors, moe);
   moe.router_bias = tensors.has(router_bias);
   moe.score_correction = tensors.has(score_correction);
   moe.expert_bias = tensors.has(expert_up_bias) && tensors.has(expert_down_bias);
+  take_router_scales(tensors, moe, hidden);
   tensors.take(router, TensorRole::router);
   tensors.take(router_bias, TensorRole::router_bias);
   tensors.take(score_correction, TensorRole::router_bias);
@@ -127,9 +151,24 @@ MixtureOfExperts mixture_of_experts(GgufTaker& tensors, Count hidden) {
   return moe;
 }
 
+/// RWKV's feed-forward network, whose result a projection of the input gates.
+DenseFeedForward take_channel_mix(GgufTaker& tensors) {
+  (void)tensors.require(channel_value);
+  const DenseFeedForward dense{
+      .width = tensors.rows(channel_key), .gated = false, .receptance = tensors.has(channel_receptance)};
+  tensors.take(channel_key, TensorRole::feed_forward_up);
+  tensors.take(channel_value, TensorRole::feed_forward_down);
+  tensors.take(channel_receptance, TensorRole::feed_forward_receptance);
+  tensors.take(GgufPart::channel_mix, TensorRole::state_parameters);
+  return dense;
+}
+
 } // namespace
 
 std::optional<FeedForward> take_feed_forward(GgufTaker& tensors, Count hidden) {
+  if (tensors.has(channel_key)) {
+    return take_channel_mix(tensors);
+  }
   if (tensors.has(router)) {
     return mixture_of_experts(tensors, hidden);
   }

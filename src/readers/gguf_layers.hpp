@@ -10,14 +10,24 @@
 
 namespace tokenroof::readers {
 
-/// The layer that those tensors make; `window` is that of its attention.
-[[nodiscard]] Block make_gguf_block(GgufTaker& tensors, Count hidden, const std::optional<Tokens>& window);
+/// What a layer's own tensors do not say.
+struct GgufLayer {
+  Count hidden = 0;
+  std::optional<Tokens> window{}; ///< of its attention
+  bool shares_cache = false;      ///< with an earlier layer
+};
 
-[[nodiscard]] GroupedQueryAttention take_grouped_attention(GgufTaker& tensors, Count hidden,
-                                                           const std::optional<Tokens>& window);
+/// The layer that those tensors make.
+[[nodiscard]] Block make_gguf_block(GgufTaker& tensors, const GgufLayer& layer);
+
+[[nodiscard]] GroupedQueryAttention take_grouped_attention(GgufTaker& tensors, const GgufLayer& layer);
 [[nodiscard]] LatentAttention take_latent_attention(GgufTaker& tensors);
 [[nodiscard]] StateSpace take_state_space(GgufTaker& tensors);
-[[nodiscard]] LinearAttention take_linear_attention(GgufTaker& tensors);
+[[nodiscard]] SelectiveScan take_selective_scan(GgufTaker& tensors);
+/// Of Qwen3-Next's kind, Kimi's, RWKV's.
+[[nodiscard]] LinearAttention take_gated_delta(GgufTaker& tensors);
+[[nodiscard]] LinearAttention take_channel_gated_delta(GgufTaker& tensors);
+[[nodiscard]] LinearAttention take_receptance(GgufTaker& tensors);
 [[nodiscard]] ShortConvolution take_short_convolution(GgufTaker& tensors);
 
 /// The dense network or the experts of the layer; nothing where it has neither.

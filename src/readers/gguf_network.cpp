@@ -15,6 +15,7 @@ using enum GgufPart;
 constexpr std::string_view block_fact = "block_count";
 constexpr std::string_view prediction_fact = "nextn_predict_layers";
 constexpr std::string_view hidden_fact = "embedding_length";
+constexpr std::string_view sharing_fact = "attention.shared_kv_layers";
 
 /// Takes a norm outside the layers; yields whether it is there.
 bool take_norm(GgufTaker& tensors, GgufPart weight, GgufPart bias) {
@@ -37,6 +38,19 @@ void take_embeddings(GgufTaker& tensors, Network& network) {
   tensors.take(position_embedding, TensorRole::position_embedding);
 }
 
+/// Embeddings that each layer has of its own, all layers' in one table.
+void take_per_layer_embeddings(GgufTaker& tensors, Network& network) {
+  if (!tensors.has(per_layer_embedding)) {
+    return;
+  }
+  (void)tensors.require(per_layer_input_norm);
+  network.per_layer_width = tensors.elements(per_layer_input_norm);
+  network.per_layer_vocabulary = tensors.rows(per_layer_embedding);
+  tensors.take(per_layer_embedding, TensorRole::per_layer_embedding);
+  tensors.take(per_layer_input, TensorRole::per_layer_projection);
+  tensors.take(per_layer_input_norm, TensorRole::norm);
+}
+
 void take_outer(GgufTaker& tensors, Network& network) {
   (void)tensors.require(token_embedding);
   network.hidden = tensors.metadata().count(hidden_fact);
@@ -44,6 +58,7 @@ void take_outer(GgufTaker& tensors, Network& network) {
                  "does not have the width " + tensors.metadata().key(hidden_fact) + " = " +
                      std::to_string(network.hidden));
   take_embeddings(tensors, network);
+  take_per_layer_embeddings(tensors, network);
   network.normalisation.weight = tensors.has(final_norm) || tensors.has(embedding_norm);
   network.normalisation.bias = tensors.has(final_norm_bias);
   const bool last = take_norm(tensors, final_norm, final_norm_bias);
@@ -86,13 +101,13 @@ void append(std::vector<LayerRun>& runs, Block block) {
   }
 }
 
-Block make_layer(const GgufMetadata& metadata, const GgufTensors& tensors, Count layer,
-                 const std::optional<Tokens>& window, GgufNetwork& result) {
-  if (does_nothing(metadata, tensors, layer)) {
+Block make_layer(const GgufMetadata& metadata, const GgufTensors& tensors, Count index, const GgufLayer& layer,
+                 GgufNetwork& result) {
+  if (does_nothing(metadata, tensors, index)) {
     return Block{.norms = 0};
   }
-  GgufTaker taker(metadata, tensors, layer, result);
-  Block block = make_gguf_block(taker, result.network.hidden, window);
+  GgufTaker taker(metadata, tensors, index, result);
+  Block block = make_gguf_block(taker, layer);
   if (block.mixers.empty() && !block.feed_forward) {
     throw ParseError(metadata.path(), tensors.place, "the block has neither attention nor a feed-forward network");
   }
@@ -120,9 +135,12 @@ GgufNetwork make_gguf_network(const GgufMetadata& metadata, const GgufTensorTabl
   take_outer(outer, result.network);
   const Count layers = layers_of(metadata, tensors, result.network.prediction_heads);
   const GgufWindows windows(metadata, layers, result.assumptions);
-  for (Count layer = 0; layer < layers; ++layer) {
-    append(result.network.layers, make_layer(metadata, tensors.blocks[static_cast<std::size_t>(layer)], layer,
-                                             windows.of_layer(layer), result));
+  const Count sharing = metadata.find_count(sharing_fact).value_or(0);
+  for (Count index = 0; index < layers; ++index) {
+    const GgufLayer layer{
+        .hidden = result.network.hidden, .window = windows.of_layer(index), .shares_cache = index >= layers - sharing};
+    append(result.network.layers,
+           make_layer(metadata, tensors.blocks[static_cast<std::size_t>(index)], index, layer, result));
   }
   set_predictions_aside(tensors, layers, result);
   result.network.context_limit =

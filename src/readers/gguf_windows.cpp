@@ -1,48 +1,11 @@
 #include "readers/gguf_windows.hpp"
 
-#include <map>
+#include <utility>
 
-#include "catalogue/embedded_files.hpp"
-#include "readers/json_file.hpp"
+#include "readers/gguf_architectures.hpp"
 
 namespace tokenroof::readers {
 namespace {
-
-/// What engines know about the windows of an architecture.
-struct WindowRule {
-  Count period = 0;
-  bool dense_first = false;
-  bool off = false;
-  std::optional<Count> tokens{}; ///< the window where the file states none
-  std::optional<Count> layers{}; ///< for files of so many layers only
-};
-
-using WindowRules = std::map<std::string, WindowRule, std::less<>>;
-
-std::optional<Count> optional_count(const nlohmann::json& entry, const char* key) {
-  return entry.contains(key) ? std::optional(entry.at(key).get<Count>()) : std::nullopt;
-}
-
-WindowRules parse_rules() {
-  constexpr std::string_view file = "gguf_architectures.json";
-  const nlohmann::json document = parse_json(catalogue::embedded_file(file).value(), file);
-  WindowRules rules;
-  for (const auto& [architecture, entry] : document.at("windows").items()) {
-    rules.emplace(architecture, WindowRule{.period = entry.value("period", Count{0}),
-                                           .dense_first = entry.value("dense_first", false),
-                                           .off = entry.value("off", false),
-                                           .tokens = optional_count(entry, "tokens"),
-                                           .layers = optional_count(entry, "layers")});
-  }
-  return rules;
-}
-
-const WindowRule* rule_for(const std::string& architecture, Count layers) {
-  static const WindowRules rules = parse_rules();
-  const auto found = rules.find(architecture);
-  const bool holds = found != rules.end() && found->second.layers.value_or(layers) == layers;
-  return holds ? &found->second : nullptr;
-}
 
 std::vector<bool> by_period(Count period, bool dense_first, Count layers) {
   std::vector<bool> windowed;
@@ -58,7 +21,7 @@ constexpr std::string_view pattern_fact = "attention.sliding_window_pattern";
 } // namespace
 
 GgufWindows::GgufWindows(const GgufMetadata& metadata, Count layers, std::vector<std::string>& assumptions) {
-  const WindowRule* rule = rule_for(metadata.architecture(), layers);
+  const GgufWindowRule* rule = find_window_rule(metadata.architecture(), layers);
   const auto stated = metadata.find_count(window_fact);
   const Count tokens = stated.value_or(rule != nullptr ? rule->tokens.value_or(0) : 0);
   if (tokens == 0) {

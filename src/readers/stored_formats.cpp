@@ -52,7 +52,7 @@ public:
       elements_ += tensor.elements;
       bytes_ += tensor.bytes;
     }
-    if (elements_ < needed_ && !is_vector(role)) {
+    if (elements_ < needed_ && !is_vector(role) && !may_be_absent(role)) {
       throw InvalidSpec(where(role, layer), std::to_string(elements_) + " elements",
                         "the network needs " + std::to_string(needed_));
     }
@@ -75,6 +75,11 @@ public:
   }
 
 private:
+  /// Layers that share the cache of an earlier one may come without keys and values of their own.
+  [[nodiscard]] bool may_be_absent(TensorRole role) const {
+    return share_.stored.empty() && (role == TensorRole::attention_key || role == TensorRole::attention_value);
+  }
+
   /// The file may lay the same elements out in other rows than the inventory does.
   [[nodiscard]] Format laid_out(const Format& format) const {
     Format spanning = format;

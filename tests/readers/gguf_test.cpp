@@ -59,6 +59,36 @@ NetworkReading round_trip(const Network& network, std::string_view format = "Q4_
   return reading;
 }
 
+GgufWriter start(std::uint32_t blocks = 1) {
+  GgufWriter out;
+  out.text("general.architecture", "llama").number("llama.block_count", blocks);
+  out.number("llama.embedding_length", hidden).number("llama.attention.head_count", 4);
+  out.tensor("token_embd.weight", {hidden, 512}, 1, 2 * hidden * 512)
+      .tensor("output_norm.weight", {hidden}, 0, 4 * hidden);
+  return out;
+}
+
+GgufWriter& add_attention(GgufWriter& out, const std::string& place = "blk.0.") {
+  for (const char* name : {"attn_q.weight", "attn_k.weight", "attn_v.weight", "attn_output.weight"}) {
+    out.tensor(place + name, {hidden, hidden}, 1, 2 * hidden * hidden);
+  }
+  out.tensor(place + "attn_norm.weight", {hidden}, 0, 4 * hidden);
+  return out.tensor(place + "ffn_norm.weight", {hidden}, 0, 4 * hidden);
+}
+
+GgufWriter& add_dense(GgufWriter& out, const std::string& place = "blk.0.") {
+  out.tensor(place + "ffn_gate.weight", {hidden, 512}, 1, 2 * hidden * 512);
+  out.tensor(place + "ffn_up.weight", {hidden, 512}, 1, 2 * hidden * 512);
+  return out.tensor(place + "ffn_down.weight", {512, hidden}, 1, 2 * hidden * 512);
+}
+
+GgufWriter one_layer() {
+  GgufWriter out = start();
+  add_attention(out);
+  add_dense(out);
+  return out;
+}
+
 TEST(Gguf, ReadsADenseNetwork) {
   const NetworkReading reading = round_trip(dense());
   EXPECT_THAT(reading.assumptions, IsEmpty());
@@ -192,7 +222,7 @@ TEST(Gguf, ReadsStateSpaces) {
 
 TEST(Gguf, ReadsAttentionBesideAStateSpace) {
   const StateSpace space{.heads = 8, .head_dim = 64, .state = 128, .groups = 1};
-  round_trip(small({.mixers = {space, attention()}, .feed_forward = DenseFeedForward{.width = 512}}));
+  round_trip(small({.mixers = {attention(), space}, .feed_forward = DenseFeedForward{.width = 512}}));
 }
 
 TEST(Gguf, ReadsLinearAttention) {
@@ -207,6 +237,118 @@ TEST(Gguf, ReadsLinearAttention) {
 
 TEST(Gguf, ReadsShortConvolutions) {
   round_trip(small({.mixers = {ShortConvolution{.taps = 3}}, .feed_forward = DenseFeedForward{.width = 512}}));
+}
+
+TEST(Gguf, ReadsSelectiveScans) {
+  SelectiveScan mixer{.inner = 512, .state = 16, .step_rank = 32};
+  round_trip(small({.mixers = {mixer}, .norms = 1}));
+  mixer.norms = mixer.projection_bias = true;
+  mixer.convolution_bias = false;
+  round_trip(small({.mixers = {mixer}, .feed_forward = DenseFeedForward{.width = 512}}));
+}
+
+TEST(Gguf, ReadsLinearAttentionWithDecaysByChannel) {
+  round_trip(small({.mixers = {LinearAttention{.key_heads = 4,
+                                               .value_heads = 4,
+                                               .key_head_dim = 64,
+                                               .value_head_dim = 32,
+                                               .rule = LinearRule::channel_gated_delta,
+                                               .decay_rank = 32,
+                                               .gate_rank = 64}},
+                    .feed_forward = DenseFeedForward{.width = 512}}));
+}
+
+LinearAttention receptance() {
+  return {.key_heads = 4,
+          .value_heads = 4,
+          .key_head_dim = 64,
+          .value_head_dim = 64,
+          .convolution = 0,
+          .rule = LinearRule::receptance};
+}
+
+TEST(Gguf, ReadsReceptance) {
+  round_trip(small({.mixers = {receptance()},
+                    .feed_forward = DenseFeedForward{.width = 512, .gated = false, .receptance = true},
+                    .normalisation = {.bias = true}}));
+}
+
+TEST(Gguf, LowRankProjectionsOfReceptanceAreNoPartOfTheNetwork) {
+  const Network network = small(
+      {.mixers = {receptance()}, .feed_forward = DenseFeedForward{.width = 512, .gated = false, .receptance = true}},
+      1);
+  GgufWriter out = test::gguf_of(network, scheme("ggml-f16"));
+  out.tensor("blk.0.time_mix_w1.weight", {hidden, 160}, 1, 2 * hidden * 160);
+  out.tensor("blk.0.time_mix_lerp_w.weight", {hidden, 1, 1}, 0, 4 * hidden);
+  const NetworkReading reading = read(out);
+  EXPECT_EQ(reading.network, network);
+  EXPECT_EQ(reading.weights->stored->other.value(), 2 * hidden * 160 + 4 * hidden);
+  EXPECT_THAT(reading.assumptions, Contains(HasSubstr("time_mix_w1")));
+  EXPECT_THAT(reading.assumptions, Contains(HasSubstr("state_parameters: the file has 256 elements beyond")));
+}
+
+TEST(Gguf, ReadsIndexers) {
+  LatentAttention mixer = latent();
+  mixer.indexer = TokenIndexer{.heads = 8, .head_dim = 64, .key_norm = {.bias = true}};
+  mixer.selected = Tokens::from_value(2048);
+  round_trip(small({.mixers = {mixer}, .feed_forward = DenseFeedForward{.width = 512}}));
+}
+
+TEST(Gguf, ReadsAMapInPlaceOfAttention) {
+  round_trip(small({.mixers = {LinearMap{}}, .feed_forward = DenseFeedForward{.width = 512}}));
+}
+
+TEST(Gguf, ReadsEmbeddingsOfEachLayer) {
+  Network network = small({.mixers = {attention()}, .feed_forward = DenseFeedForward{.width = 512}, .scale = true});
+  network.per_layer_width = 64;
+  network.per_layer_vocabulary = 400;
+  round_trip(network, "ggml-f16");
+}
+
+TEST(Gguf, LastLayersMayShareACache) {
+  Network network = dense();
+  Block sharing = network.layers[0].block;
+  std::get<GroupedQueryAttention>(sharing.mixers[0]).shares_cache = true;
+  network.layers.push_back({sharing, 2});
+  round_trip(network);
+}
+
+TEST(Gguf, LayersThatShareACacheMayHaveNoKeys) {
+  GgufWriter out = start(2);
+  out.number("llama.attention.shared_kv_layers", 1);
+  add_attention(out);
+  add_dense(out);
+  out.tensor("blk.1.attn_q.weight", {hidden, hidden}, 1, 2 * hidden * hidden);
+  out.tensor("blk.1.attn_output.weight", {hidden, hidden}, 1, 2 * hidden * hidden);
+  out.tensor("blk.1.attn_norm.weight", {hidden}, 0, 4 * hidden)
+      .tensor("blk.1.ffn_norm.weight", {hidden}, 0, 4 * hidden);
+  add_dense(out, "blk.1.");
+  const NetworkReading reading = read(out);
+  EXPECT_EQ(bytes(reading), static_cast<double>(out.tensor_bytes()));
+  EXPECT_TRUE(std::get<GroupedQueryAttention>(reading.network.layers[1].block.mixers[0]).shares_cache);
+  EXPECT_THAT(reading.assumptions, Contains(HasSubstr("attention_key: the file has 65536 elements fewer")));
+}
+
+TEST(Gguf, ValuesMayBeKeysWhereTheArchitectureSaysSo) {
+  GroupedQueryAttention same = attention();
+  same.keys_are_values = true;
+  round_trip(small({.mixers = {same}, .feed_forward = DenseFeedForward{.width = 512}}));
+  GgufWriter llama;
+  const Network network = small({.mixers = {same}, .feed_forward = DenseFeedForward{.width = 512}});
+  test::GgufNetworkWriter(network, scheme("ggml-f16"), llama, "llama").write();
+  EXPECT_THAT(complaint(llama), HasSubstr("blk.0.attn_v.weight"));
+}
+
+TEST(Gguf, GatesMayBeByHead) {
+  GroupedQueryAttention gated = attention();
+  gated.head_gate = true;
+  round_trip(small({.mixers = {gated}, .feed_forward = DenseFeedForward{.width = 512}}));
+}
+
+TEST(Gguf, ExpertsMayHaveAWidthOfTheirOwnAndScales) {
+  round_trip(small({.mixers = {attention()},
+                    .feed_forward = MixtureOfExperts{
+                        .experts = 8, .active = 2, .width = 256, .latent_width = 512, .router_scale = true}}));
 }
 
 TEST(Gguf, ReadsExperts) {
@@ -226,36 +368,6 @@ TEST(Gguf, LayersMayDiffer) {
   other.feed_forward = MixtureOfExperts{.experts = 4, .active = 1, .width = 256};
   network.layers.push_back({other, 3});
   round_trip(network);
-}
-
-GgufWriter start(std::uint32_t blocks = 1) {
-  GgufWriter out;
-  out.text("general.architecture", "llama").number("llama.block_count", blocks);
-  out.number("llama.embedding_length", hidden).number("llama.attention.head_count", 4);
-  out.tensor("token_embd.weight", {hidden, 512}, 1, 2 * hidden * 512)
-      .tensor("output_norm.weight", {hidden}, 0, 4 * hidden);
-  return out;
-}
-
-GgufWriter& add_attention(GgufWriter& out, const std::string& place = "blk.0.") {
-  for (const char* name : {"attn_q.weight", "attn_k.weight", "attn_v.weight", "attn_output.weight"}) {
-    out.tensor(place + name, {hidden, hidden}, 1, 2 * hidden * hidden);
-  }
-  out.tensor(place + "attn_norm.weight", {hidden}, 0, 4 * hidden);
-  return out.tensor(place + "ffn_norm.weight", {hidden}, 0, 4 * hidden);
-}
-
-GgufWriter& add_dense(GgufWriter& out, const std::string& place = "blk.0.") {
-  out.tensor(place + "ffn_gate.weight", {hidden, 512}, 1, 2 * hidden * 512);
-  out.tensor(place + "ffn_up.weight", {hidden, 512}, 1, 2 * hidden * 512);
-  return out.tensor(place + "ffn_down.weight", {512, hidden}, 1, 2 * hidden * 512);
-}
-
-GgufWriter one_layer() {
-  GgufWriter out = start();
-  add_attention(out);
-  add_dense(out);
-  return out;
 }
 
 TEST(Gguf, OldFilesHaveOneTensorPerExpert) {

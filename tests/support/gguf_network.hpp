@@ -100,7 +100,28 @@ private:
         break;
       }
     }
+    sharing();
     states();
+  }
+
+  /// The last layers use the caches of earlier ones; some layers' queries see picked tokens.
+  void sharing() {
+    Count layers = 0;
+    std::optional<Tokens> selected;
+    for (const LayerRun& run : network_.layers) {
+      for (const Mixer& mixer : run.block.mixers) {
+        const auto* grouped = std::get_if<GroupedQueryAttention>(&mixer);
+        const auto* latent = std::get_if<LatentAttention>(&mixer);
+        layers += grouped != nullptr && grouped->shares_cache ? run.count : 0;
+        selected = latent != nullptr && latent->selected ? latent->selected : selected;
+      }
+    }
+    if (layers > 0) {
+      out_.number(key("attention.shared_kv_layers"), static_cast<std::uint32_t>(layers));
+    }
+    if (selected) {
+      out_.number(key("attention.indexer.top_k"), static_cast<std::uint32_t>(selected->value()));
+    }
   }
 
   /// One number for all layers, as converters write them.
@@ -112,7 +133,12 @@ private:
           out_.number(key("ssm.group_count"), static_cast<std::uint32_t>(space->groups));
           return;
         }
-        if (const auto* linear = std::get_if<LinearAttention>(&mixer)) {
+        const auto* linear = std::get_if<LinearAttention>(&mixer);
+        if (linear != nullptr && linear->rule == LinearRule::receptance) {
+          out_.number(key("wkv.head_size"), static_cast<std::uint32_t>(linear->key_head_dim));
+          return;
+        }
+        if (linear != nullptr) {
           out_.number(key("ssm.group_count"), static_cast<std::uint32_t>(linear->key_heads));
           return;
         }
@@ -158,6 +184,12 @@ private:
     if (!network_.tied_embeddings) {
       matrix("output.weight", TensorRole::lm_head, network_.vocabulary, hidden);
     }
+    if (network_.per_layer_width > 0) {
+      const Count all_layers = layer_count(network_) * network_.per_layer_width;
+      matrix("per_layer_token_embd.weight", TensorRole::per_layer_embedding, network_.per_layer_vocabulary, all_layers);
+      matrix("per_layer_model_proj.weight", TensorRole::per_layer_projection, all_layers, hidden);
+      vector("per_layer_proj_norm.weight", network_.per_layer_width);
+    }
     vector("output.bias", network_.head_bias ? network_.vocabulary : 0);
   }
 
@@ -168,7 +200,15 @@ private:
     if (block.feed_forward) {
       std::visit([this](const auto& part) { feed_forward(part); }, *block.feed_forward);
     }
-    static const std::vector<std::string> names = {"attn_norm", "ffn_norm", "post_attention_norm", "post_ffw_norm"};
+    if (network_.per_layer_width > 0) {
+      matrix("inp_gate.weight", TensorRole::per_layer_projection, network_.per_layer_width, network_.hidden);
+      matrix("proj.weight", TensorRole::per_layer_projection, network_.hidden, network_.per_layer_width);
+      vector("post_norm.weight", network_.hidden);
+    }
+    vector("layer_output_scale.weight", block.scale ? 1 : 0);
+    static const std::vector<std::string> names = {"attn_norm",       "ffn_norm",         "post_attention_norm",
+                                                   "post_ffw_norm",   "post_ffw_norm_1",  "pre_ffw_norm_2",
+                                                   "post_ffw_norm_2", "layer_output_norm"};
     for (Count i = 0; i < block.norms; ++i) {
       norm(names[static_cast<std::size_t>(i)], network_.hidden, block.normalisation);
     }
@@ -184,7 +224,9 @@ private:
     } else {
       matrix("attn_q.weight", TensorRole::attention_query, query_rows, network_.hidden);
       matrix("attn_k.weight", TensorRole::attention_key, key_rows, network_.hidden);
-      matrix("attn_v.weight", TensorRole::attention_value, value_rows, network_.hidden);
+      if (!a.keys_are_values) {
+        matrix("attn_v.weight", TensorRole::attention_value, value_rows, network_.hidden);
+      }
       vector("attn_q.bias", a.query_bias ? query_rows : 0);
       vector("attn_k.bias", a.key_bias ? key_rows : 0);
       vector("attn_v.bias", a.value_bias ? value_rows : 0);
@@ -192,6 +234,9 @@ private:
     matrix("attn_output.weight", TensorRole::attention_output, network_.hidden, a.heads * a.value_head_dim);
     vector("attn_output.bias", a.output_bias ? network_.hidden : 0);
     vector("attn_sinks.weight", a.sinks ? a.heads : 0);
+    if (a.head_gate) {
+      matrix("attn_gate.weight", TensorRole::attention_gate, a.heads, network_.hidden);
+    }
     if (a.query_key_norm != QueryKeyNorm::none) {
       const bool per_head = a.query_key_norm == QueryKeyNorm::per_head;
       vector("attn_q_norm.weight", per_head ? a.head_dim : a.heads * a.head_dim);
@@ -214,6 +259,12 @@ private:
     tensor("attn_v_b.weight", TensorRole::latent_value_up, {a.kv_rank, a.value_head_dim, a.heads});
     matrix("attn_output.weight", TensorRole::attention_output, network_.hidden, a.heads * a.value_head_dim);
     vector("attn_output.bias", a.output_bias ? network_.hidden : 0);
+    if (a.output_gate) {
+      matrix("attn_gate.weight", TensorRole::attention_gate, a.heads * a.value_head_dim, network_.hidden);
+    }
+    if (a.indexer) {
+      indexer(*a.indexer, a.query_rank > 0 ? a.query_rank : network_.hidden);
+    }
   }
 
   void mixer(const StateSpace& m) {
@@ -226,12 +277,66 @@ private:
     tensor("ssm_a", TensorRole::state_parameters, {1, m.heads});
     tensor("ssm_d", TensorRole::state_parameters, {1, m.heads});
     vector("ssm_dt.bias", m.heads);
-    tensor("ssm_norm.weight", TensorRole::norm, {inner / m.groups, m.groups});
+    if (m.norm) {
+      tensor("ssm_norm.weight", TensorRole::norm, {inner / m.groups, m.groups});
+    }
     matrix("ssm_out.weight", TensorRole::state_space_out, network_.hidden, inner);
     vector("ssm_out.bias", m.projection_bias ? network_.hidden : 0);
   }
 
   void mixer(const LinearAttention& m) {
+    switch (m.rule) {
+    case LinearRule::channel_gated_delta:
+      return channel_gated_delta(m);
+    case LinearRule::receptance:
+      return receptance(m);
+    case LinearRule::fixed_decay:
+      throw std::logic_error("no GGUF file is known for this"); // see has_gguf_form
+    case LinearRule::gated_delta:
+      return gated_delta(m);
+    }
+  }
+
+  void channel_gated_delta(const LinearAttention& m) {
+    const Count keys = m.key_heads * m.key_head_dim;
+    const Count values = m.value_heads * m.value_head_dim;
+    matrix("attn_q.weight", TensorRole::linear_attention_in, keys, network_.hidden);
+    matrix("attn_k.weight", TensorRole::linear_attention_in, keys, network_.hidden);
+    matrix("attn_v.weight", TensorRole::linear_attention_in, values, network_.hidden);
+    tensor("ssm_conv1d_q.weight", TensorRole::convolution, {m.convolution, 1, keys});
+    tensor("ssm_conv1d_k.weight", TensorRole::convolution, {m.convolution, 1, keys});
+    tensor("ssm_conv1d_v.weight", TensorRole::convolution, {m.convolution, 1, values});
+    matrix("ssm_f_a.weight", TensorRole::linear_attention_gates, m.decay_rank, network_.hidden);
+    matrix("ssm_f_b.weight", TensorRole::linear_attention_expand, keys, m.decay_rank);
+    matrix("ssm_g_a.weight", TensorRole::linear_attention_gates, m.gate_rank, network_.hidden);
+    matrix("ssm_g_b.weight", TensorRole::linear_attention_expand, values, m.gate_rank);
+    matrix("ssm_beta.weight", TensorRole::linear_attention_gates, m.value_heads, network_.hidden);
+    tensor("ssm_a", TensorRole::state_parameters, {1, m.value_heads});
+    vector("ssm_dt.bias", keys);
+    vector("ssm_norm.weight", m.value_head_dim);
+    matrix("attn_output.weight", TensorRole::linear_attention_out, network_.hidden, values);
+  }
+
+  void receptance(const LinearAttention& m) {
+    const Count keys = m.key_heads * m.key_head_dim;
+    const Count values = m.value_heads * m.value_head_dim;
+    for (const char* name : {"time_mix_receptance.weight", "time_mix_key.weight"}) {
+      matrix(name, TensorRole::linear_attention_in, keys, network_.hidden);
+    }
+    for (const char* name : {"time_mix_value.weight", "time_mix_gate.weight"}) {
+      matrix(name, TensorRole::linear_attention_in, values, network_.hidden);
+    }
+    matrix("time_mix_output.weight", TensorRole::linear_attention_out, network_.hidden, values);
+    vector("time_mix_decay.weight", keys);
+    tensor("time_mix_first.weight", TensorRole::state_parameters, {m.key_head_dim, m.key_heads});
+    for (const char* name :
+         {"time_mix_lerp_k.weight", "time_mix_lerp_v.weight", "time_mix_lerp_r.weight", "time_mix_lerp_g.weight"}) {
+      tensor(name, TensorRole::state_parameters, {network_.hidden, 1, 1});
+    }
+    norm("time_mix_ln", values, {.bias = true});
+  }
+
+  void gated_delta(const LinearAttention& m) {
     const Count keys = m.key_heads * m.key_head_dim;
     const Count values = m.value_heads * m.value_head_dim;
     matrix("attn_qkv.weight", TensorRole::linear_attention_in, 2 * keys + values, network_.hidden);
@@ -244,9 +349,38 @@ private:
     matrix("ssm_out.weight", TensorRole::linear_attention_out, network_.hidden, values);
   }
 
-  template <class Other>
-  static void mixer(const Other& /*other*/) {
-    throw std::logic_error("no GGUF file is known for this mixer"); // see has_gguf_form
+  void mixer(const SelectiveScan& m) {
+    matrix("ssm_in.weight", TensorRole::state_space_in, 2 * m.inner, network_.hidden);
+    vector("ssm_in.bias", m.projection_bias ? 2 * m.inner : 0);
+    matrix("ssm_conv1d.weight", TensorRole::convolution, m.inner, m.convolution);
+    vector("ssm_conv1d.bias", m.convolution_bias ? m.inner : 0);
+    matrix("ssm_x.weight", TensorRole::state_space_parameters, m.step_rank + 2 * m.state, m.inner);
+    matrix("ssm_dt.weight", TensorRole::state_space_step, m.inner, m.step_rank);
+    vector("ssm_dt.bias", m.inner);
+    tensor("ssm_a", TensorRole::state_parameters, {m.state, m.inner});
+    vector("ssm_d", m.inner);
+    vector("ssm_dt_norm.weight", m.norms ? m.step_rank : 0);
+    vector("ssm_b_norm.weight", m.norms ? m.state : 0);
+    vector("ssm_c_norm.weight", m.norms ? m.state : 0);
+    matrix("ssm_out.weight", TensorRole::state_space_out, network_.hidden, m.inner);
+    vector("ssm_out.bias", m.projection_bias ? network_.hidden : 0);
+  }
+
+  void mixer(const LinearMap& /*map*/) {
+    matrix("attn_output.weight", TensorRole::linear_map, network_.hidden, network_.hidden);
+  }
+
+  void mixer(const CompressedAttention& /*attention*/) {
+    throw std::logic_error("no GGUF file is known for this"); // see has_gguf_form
+  }
+
+  void indexer(const TokenIndexer& i, Count query_inputs) {
+    matrix("indexer.attn_q_b.weight", TensorRole::indexer_query, i.heads * i.head_dim, query_inputs);
+    matrix("indexer.attn_k.weight", TensorRole::indexer_key, i.head_dim, network_.hidden);
+    if (i.head_weights) {
+      matrix("indexer.proj.weight", TensorRole::indexer_weights, i.heads, network_.hidden);
+    }
+    norm("indexer.k_norm", i.head_dim, i.key_norm);
   }
 
   void mixer(const ShortConvolution& m) {
@@ -255,7 +389,19 @@ private:
     matrix("shortconv.out_proj.weight", TensorRole::short_convolution_out, network_.hidden, network_.hidden);
   }
 
+  void feed_forward(const LinearMap& /*map*/) {
+    throw std::logic_error("no GGUF file is known for this"); // see has_gguf_form
+  }
+
   void feed_forward(const DenseFeedForward& dense) {
+    if (dense.receptance) {
+      matrix("channel_mix_key.weight", TensorRole::feed_forward_up, dense.width, network_.hidden);
+      matrix("channel_mix_value.weight", TensorRole::feed_forward_down, network_.hidden, dense.width);
+      matrix("channel_mix_receptance.weight", TensorRole::feed_forward_receptance, network_.hidden, network_.hidden);
+      vector("channel_mix_lerp_k.weight", network_.hidden);
+      vector("channel_mix_lerp_r.weight", network_.hidden);
+      return;
+    }
     if (dense.gated) {
       matrix("ffn_gate.weight", TensorRole::feed_forward_gate, dense.width, network_.hidden);
       vector("ffn_gate.bias", dense.bias ? dense.width : 0);
@@ -268,20 +414,27 @@ private:
 
   void feed_forward(const MixtureOfExperts& moe) {
     const Count hidden = network_.hidden;
+    const Count width = expert_io_width(moe, hidden);
     matrix("ffn_gate_inp.weight", TensorRole::router, moe.experts, hidden);
+    vector("ffn_gate_inp.scale", moe.router_scale ? hidden : 0);
+    vector("ffn_down_exps.scale", moe.router_scale ? moe.experts : 0);
+    if (width != hidden) {
+      matrix("ffn_latent_down.weight", TensorRole::expert_latent_down, width, hidden);
+      matrix("ffn_latent_up.weight", TensorRole::expert_latent_up, hidden, width);
+    }
     vector("ffn_gate_inp.bias", moe.router_bias ? moe.experts : 0);
     vector("exp_probs_b.bias", moe.score_correction ? moe.experts : 0);
     if (moe.gated) {
-      tensor("ffn_gate_exps.weight", TensorRole::expert_gate, {hidden, moe.width, moe.experts});
+      tensor("ffn_gate_exps.weight", TensorRole::expert_gate, {width, moe.width, moe.experts});
     }
-    tensor("ffn_up_exps.weight", TensorRole::expert_up, {hidden, moe.width, moe.experts});
-    tensor("ffn_down_exps.weight", TensorRole::expert_down, {moe.width, hidden, moe.experts});
+    tensor("ffn_up_exps.weight", TensorRole::expert_up, {width, moe.width, moe.experts});
+    tensor("ffn_down_exps.weight", TensorRole::expert_down, {moe.width, width, moe.experts});
     if (moe.expert_bias) {
       if (moe.gated) {
         tensor("ffn_gate_exps.bias", TensorRole::expert_bias, {moe.width, moe.experts});
       }
       tensor("ffn_up_exps.bias", TensorRole::expert_bias, {moe.width, moe.experts});
-      tensor("ffn_down_exps.bias", TensorRole::expert_bias, {hidden, moe.experts});
+      tensor("ffn_down_exps.bias", TensorRole::expert_bias, {width, moe.experts});
     }
     if (moe.shared_width > 0) {
       if (moe.gated) {
@@ -293,10 +446,6 @@ private:
         matrix("ffn_gate_inp_shexp.weight", TensorRole::shared_expert_router, 1, hidden);
       }
     }
-  }
-
-  static void feed_forward(const LinearMap& /*map*/) {
-    throw std::logic_error("no GGUF file is known for this feed-forward network"); // see has_gguf_form
   }
 
   void norm(const std::string& name, Count length, const Normalisation& normalisation) {
@@ -340,37 +489,38 @@ private:
   Count head_dim_ = 0;
 };
 
-/// Whether the writer knows all that a mixer is made of.
-struct HasGgufForm {
-  bool operator()(const GroupedQueryAttention& a) const {
-    return !a.head_gate && !a.keys_are_values && !a.shares_cache && !a.selected;
-  }
-  bool operator()(const LatentAttention& a) const { return !a.output_gate && !a.selected; }
-  bool operator()(const StateSpace& m) const { return m.norm; }
-  bool operator()(const LinearAttention& m) const { return m.rule == LinearRule::gated_delta; }
-  bool operator()(const ShortConvolution& /*mixer*/) const { return true; }
-  bool operator()(const DenseFeedForward& f) const { return !f.receptance; }
-  bool operator()(const MixtureOfExperts& f) const { return f.latent_width == 0 && !f.router_scale; }
-  template <class Other>
-  bool operator()(const Other& /*other*/) const {
-    return false;
-  }
-};
-
-/// Whether the writer knows all that the network is made of.
+/// Whether converters are known to write files of such networks.
 inline bool has_gguf_form(const Network& network) {
-  const auto known = [](const auto& part) { return std::visit(HasGgufForm{}, part); };
-  return network.per_layer_width == 0 && network.residual_streams == 1 &&
-         std::all_of(network.layers.begin(), network.layers.end(), [&](const LayerRun& run) {
-           const Block& block = run.block;
-           return !block.scale && block.norms <= 4 && block.mixers.size() == 1 && block.feed_forward &&
-                  known(block.mixers.front()) && known(*block.feed_forward);
-         });
+  const auto unknown = [](const Mixer& mixer) {
+    const auto* grouped = std::get_if<GroupedQueryAttention>(&mixer);
+    const auto* linear = std::get_if<LinearAttention>(&mixer);
+    return std::holds_alternative<CompressedAttention>(mixer) || (grouped != nullptr && grouped->indexer) ||
+           (linear != nullptr && linear->rule == LinearRule::fixed_decay);
+  };
+  const bool mixes = std::none_of(network.layers.begin(), network.layers.end(), [&](const LayerRun& run) {
+    const auto& mixers = run.block.mixers;
+    const auto* moe = run.block.feed_forward ? std::get_if<MixtureOfExperts>(&*run.block.feed_forward) : nullptr;
+    return std::any_of(mixers.begin(), mixers.end(), unknown) || (moe != nullptr && moe->latent_norm) ||
+           (run.block.feed_forward && std::holds_alternative<LinearMap>(*run.block.feed_forward));
+  });
+  return mixes && network.residual_streams == 1;
+}
+
+/// The architecture whose files may do without values of their own, where the network does; Llama's for all others.
+inline std::string architecture_of(const Network& network) {
+  const auto keys_are_values = [](const Mixer& mixer) {
+    const auto* grouped = std::get_if<GroupedQueryAttention>(&mixer);
+    return grouped != nullptr && grouped->keys_are_values;
+  };
+  const bool any = std::any_of(network.layers.begin(), network.layers.end(), [&](const LayerRun& run) {
+    return std::any_of(run.block.mixers.begin(), run.block.mixers.end(), keys_are_values);
+  });
+  return any ? "gemma4" : "llama";
 }
 
 /// The file of a network in the formats of a scheme.
 inline GgufWriter gguf_of(const Network& network, const WeightScheme& scheme, GgufWriter out = GgufWriter()) {
-  GgufNetworkWriter(network, scheme, out).write();
+  GgufNetworkWriter(network, scheme, out, architecture_of(network)).write();
   return out;
 }
 
