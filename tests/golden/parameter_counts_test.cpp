@@ -43,7 +43,6 @@ constexpr std::array rows = {
     Row{"moonshotai/Kimi-K2-Instruct", 1'026'408'232'448, 32'861'500'928},
     Row{"deepseek-ai/DeepSeek-V3.2", 671'877'944'064, 38'403'822'336},
     Row{"LiquidAI/LFM2-1.2B", 1'170'340'608},
-    Row{"LiquidAI/LFM2-2.6B", 2'569'272'320},
     Row{"tiiuae/Falcon-H1-0.5B-Base", 521'411'104},
     Row{"tiiuae/falcon-mamba-7b-instruct", 7'272'665'088},
     Row{"ibm-granite/granite-4.0-h-small", 32'207'337'984, 8'803'121'664},

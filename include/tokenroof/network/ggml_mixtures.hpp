@@ -279,7 +279,7 @@ inline constexpr std::array mixtures = {
     add(rule(head_roles, "Q8_0", Where::falcon));
   }
   add(rule(head_roles, mixture.head));
-  add(rule({TensorRole::token_embedding}, mixture.embedding));
+  add(rule({TensorRole::token_embedding, TensorRole::per_layer_embedding}, mixture.embedding));
   if (mixture.wide_keys) {
     add(rule(ggml::keys | ggml::values, "Q8_0", Where::eight_experts));
   }

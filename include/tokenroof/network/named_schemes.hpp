@@ -94,7 +94,8 @@ inline constexpr std::array checkpoint_schemes = {
   WeightScheme scheme{.name = checkpoint.name, .format = known_format(checkpoint.format), .vectors = rest};
   const auto add = [&scheme](const SchemeRule& added) { scheme.rules.at(scheme.rule_count++) = added; };
   add({.roles = head_roles, .format = known_format(checkpoint.head)});
-  add({.roles = {TensorRole::token_embedding}, .format = known_format(checkpoint.embedding)});
+  add({.roles = {TensorRole::token_embedding, TensorRole::per_layer_embedding},
+       .format = known_format(checkpoint.embedding)});
   add({.roles = small_matrix_roles | RoleSet{TensorRole::position_embedding, TensorRole::embedding_projection},
        .format = rest});
   if (checkpoint.experts_alone) {
