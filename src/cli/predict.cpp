@@ -47,6 +47,7 @@ std::vector<WeightScheme> usual_checkpoints(const Device& device) {
     names = {"mlx-8bit", "mlx-6bit", "mlx-4bit", "mlx-3bit"};
   }
   std::vector<WeightScheme> schemes;
+  schemes.reserve(names.size());
   for (const char* name : names) {
     schemes.push_back(scheme(name));
   }

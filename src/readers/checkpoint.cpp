@@ -52,7 +52,7 @@ bool is_packed(const TensorMeaning& meaning, const SafetensorsTensor& tensor) {
 class Holdings {
 public:
   Holdings(const Network& network, const std::optional<WeightScheme>& configured)
-      : network_(network), configured_(configured), needed_(needed_elements(network)) {}
+      : configured_(configured), needed_(needed_elements(network)) {}
 
   void add(const TensorMeaning& meaning, const SafetensorsTensor& tensor) {
     Count all = 0;
@@ -169,7 +169,6 @@ private:
     largest->bytes += holding.companion_bytes;
   }
 
-  const Network& network_;
   const std::optional<WeightScheme>& configured_;
   std::map<Place, Count> needed_;
   std::map<Place, Holding> holdings_{};

@@ -148,6 +148,7 @@ std::vector<StoredType> types_of(const std::vector<readers::SafetensorsTensor>& 
     type.bytes += Bytes::from_value(static_cast<double>(tensor.bytes));
   }
   std::vector<StoredType> types;
+  types.reserve(by_name.size());
   for (auto& [name, type] : by_name) {
     types.push_back(std::move(type));
   }

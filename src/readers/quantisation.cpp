@@ -66,7 +66,7 @@ std::vector<std::string> texts_of(const json& object, std::string_view key) {
 QuantisationReading nothing(std::string what) { return {.not_understood = std::move(what)}; }
 
 QuantisationPlan plan_of(QuantisedLayout layout, QuantisationReach reach = QuantisationReach::layers) {
-  return {.layout = std::move(layout), .reach = reach};
+  return {.layout = layout, .reach = reach};
 }
 
 /// Modules that stay as they are, under any of the names that files list them by.
@@ -246,7 +246,7 @@ void add_listed_layers(QuantisationPlan& plan, const json& quantisation) {
   for (const auto& [name, value] : listed->items()) {
     const std::string algorithm = value.is_object() ? upper(text_of(value, "quant_algo")) : std::string();
     if (Layout layout = layout_of_algorithm(algorithm, group_of(value, "group_size"))) {
-      plan.rules.push_back({.pattern = name, .layout = std::move(layout)});
+      plan.rules.push_back({.pattern = name, .layout = layout});
     } else {
       plan.notes.push_back("quantized_layers: '" + algorithm.substr(0, 48) + "' of " + name.substr(0, 96) +
                            " is not understood, taken as not quantised");
@@ -277,8 +277,7 @@ QuantisationReading algorithm_for_all(const json& quantisation, const std::strin
     return mixed_precision(quantisation);
   }
   Layout layout = layout_of_algorithm(algorithm, group_of(quantisation, "group_size"));
-  return layout ? finished(plan_of(std::move(*layout)), quantisation)
-                : nothing("quant_algo " + algorithm.substr(0, 48));
+  return layout ? finished(plan_of(*layout), quantisation) : nothing("quant_algo " + algorithm.substr(0, 48));
 }
 
 QuantisationReading fp8(const json& quantisation) {
@@ -293,7 +292,7 @@ QuantisationReading bitsandbytes(const json& quantisation) {
   if (!flag_of(quantisation, "load_in_4bit") && !flag_of(quantisation, "_load_in_4bit")) {
     QuantisedLayout layout = int8_row_layout(bytes_32);
     layout.matrix_bytes = 1; // its order of elements
-    return finished(plan_of(std::move(layout)), quantisation);
+    return finished(plan_of(layout), quantisation);
   }
   return finished(plan_of(bitsandbytes_layout(flag_of(quantisation, "bnb_4bit_use_double_quant"))), quantisation);
 }

@@ -53,6 +53,6 @@ struct SafetensorsIndex {
 [[nodiscard]] SafetensorsIndex read_safetensors_index(const std::filesystem::path& path);
 
 /// The same for a text in memory.
-[[nodiscard]] SafetensorsIndex parse_safetensors_index(std::string_view json, std::string_view name);
+[[nodiscard]] SafetensorsIndex parse_safetensors_index(std::string_view text, std::string_view name);
 
 } // namespace tokenroof::readers

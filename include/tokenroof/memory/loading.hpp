@@ -75,7 +75,7 @@ namespace detail {
   const LoadHabits& habits = deployment.engine->load;
   const bool shared = shares_host_memory(deployment.cluster.device.device_class);
   const bool maps = habits.style == LoadStyle::in_place || habits.style == LoadStyle::mapped;
-  const Bytes weights = on_device[LedgerItem::weights];
+  const Bytes& weights = on_device[LedgerItem::weights];
   const Bytes file = detail::file_bytes(deployment, on_device, on_host);
   const Bytes own = detail::loader_bytes(habits, file);
   const Bytes lasting = weights + on_device[LedgerItem::context];

@@ -10,9 +10,7 @@
 
 #include "tokenroof/network/weight_scheme.hpp"
 
-namespace tokenroof {
-
-namespace detail {
+namespace tokenroof::detail {
 
 inline constexpr RoleSet small_matrix_roles = {TensorRole::router, TensorRole::shared_expert_router,
                                                TensorRole::convolution};
@@ -287,6 +285,4 @@ inline constexpr std::array mixtures = {
   return scheme;
 }
 
-} // namespace detail
-
-} // namespace tokenroof
+} // namespace tokenroof::detail

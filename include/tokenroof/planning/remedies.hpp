@@ -83,8 +83,8 @@ namespace detail {
 /// A question that does not fit, and the tools to try changes of it.
 class Search {
 public:
-  Search(const Deployment& deployment, const Workload& workload, const Candidates& candidates)
-      : deployment_(deployment), workload_(workload), candidates_(candidates) {
+  Search(Deployment deployment, Workload workload, const Candidates& candidates)
+      : deployment_(std::move(deployment)), workload_(std::move(workload)), candidates_(candidates) {
     choose_largest_memory();
     reference_ = unlimited(deployment_, workload_);
   }
