@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "readers/engine_constants.hpp"
 #include "readers/json_file.hpp"
 #include "readers/json_object.hpp"
 #include "tokenroof/errors.hpp"
@@ -38,14 +39,6 @@ constexpr std::array<std::string_view, 9> figure_keys = {"value", "low",  "high"
 constexpr std::array<std::string_view, 4> bases = {"datasheet", "measured", "fitted", "assumed"};
 constexpr std::array<std::string_view, 3> confidences = {"high", "medium", "low"};
 
-/// What a number may be.
-enum class Range : std::uint8_t {
-  efficiency, ///< (0, 1]: with none at all a time would be infinite
-  share,      ///< [0, 1]
-  cost,       ///< not negative
-  whole,      ///< 1, 2, 3, …
-};
-
 struct Allowed {
   bool (*contains)(double) = nullptr;
   std::string_view text;
@@ -69,25 +62,6 @@ struct Field {
   Range range = Range::efficiency;
   void (*set)(Target&, double) = nullptr;
 };
-
-using C = EngineConstants;
-constexpr std::array<Field<C>, 14> constant_fields = {{
-    {"bandwidth_efficiency", Range::efficiency, [](C& c, double x) { c.bandwidth_efficiency = x; }},
-    {"kv_bandwidth_efficiency", Range::efficiency, [](C& c, double x) { c.kv_bandwidth_efficiency = x; }},
-    {"expert_utilisation", Range::efficiency, [](C& c, double x) { c.expert_utilisation = x; }},
-    {"attention_utilisation", Range::efficiency, [](C& c, double x) { c.attention_utilisation = x; }},
-    {"attention_half_length_tokens", Range::cost, [](C& c, double x) { c.attention_half_length = tokens(x); }},
-    {"link_efficiency", Range::efficiency, [](C& c, double x) { c.link_efficiency = x; }},
-    {"collective_latency_us", Range::cost, [](C& c, double x) { c.collective_latency = microseconds(x); }},
-    {"decode_layer_us", Range::cost, [](C& c, double x) { c.decode_layer = microseconds(x); }},
-    {"decode_layer_per_tensor_doubling_us", Range::cost,
-     [](C& c, double x) { c.decode_layer_per_tensor_doubling = microseconds(x); }},
-    {"decode_expert_layer_us", Range::cost, [](C& c, double x) { c.decode_expert_layer = microseconds(x); }},
-    {"decode_step_us", Range::cost, [](C& c, double x) { c.decode_step = microseconds(x); }},
-    {"decode_sequence_us", Range::cost, [](C& c, double x) { c.decode_sequence = microseconds(x); }},
-    {"prefill_layer_us", Range::cost, [](C& c, double x) { c.prefill_layer = microseconds(x); }},
-    {"prefill_step_ms", Range::cost, [](C& c, double x) { c.prefill_step = microseconds(x * 1000); }},
-}};
 
 using M = MemoryHabits;
 constexpr std::array<Field<M>, 18> memory_fields = {{
@@ -223,10 +197,16 @@ void set_stated(const JsonObject& object, const std::array<Field<Target>, Count>
 
 /// Replaces those constants that an object under `key` states.
 void set_constants(const JsonObject& parent, std::string_view key, EngineConstants& constants) {
-  const std::vector<std::string_view> known =
-      keys_of(constant_fields, {"gemm_utilisation", "half_arithmetic", "quantised_arithmetic"});
+  std::vector<std::string_view> known = {"gemm_utilisation", "half_arithmetic", "quantised_arithmetic"};
+  for (const ConstantField& field : constant_fields()) {
+    known.push_back(field.key);
+  }
   const JsonObject object = member(parent, key, known);
-  set_stated(object, constant_fields, constants);
+  for (const ConstantField& field : constant_fields()) {
+    if (object.find(field.key) != nullptr) {
+      set_value(constants, field, number_of(object, field.key, field.range));
+    }
+  }
   if (object.find("gemm_utilisation") != nullptr) {
     const JsonObject by_arithmetic = member(object, "gemm_utilisation", arithmetic_names);
     for (std::size_t i = 0; i < arithmetic_count; ++i) {

@@ -90,8 +90,8 @@ constexpr std::array<Arithmetic, 4> substitutes(Arithmetic wanted) {
     return usual;
   }
   const ChosenRate expanded = choose_rate(unit, arithmetic_for(activations, activations, constants));
-  const bool quantised = weights.encoding == Encoding::ggml || weights.encoding == Encoding::weight_only;
-  return quantised && expanded.rate && usual.rate && expanded.rate->value > usual.rate->value ? expanded : usual;
+  return is_unpacked(weights) && expanded.rate && usual.rate && expanded.rate->value > usual.rate->value ? expanded
+                                                                                                         : usual;
 }
 
 } // namespace tokenroof

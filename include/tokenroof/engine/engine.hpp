@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenroof/engine/constants.hpp"
 #include "tokenroof/engine/memory_habits.hpp"
 #include "tokenroof/hardware/device.hpp"
 #include "tokenroof/inline_string.hpp"
@@ -18,54 +19,6 @@
 #include "tokenroof/units/quantity.hpp"
 
 namespace tokenroof {
-
-namespace detail {
-
-constexpr std::array<double, arithmetic_count> filled(double value) {
-  std::array<double, arithmetic_count> result{};
-  result.fill(value);
-  return result;
-}
-
-} // namespace detail
-
-/// The constants of the time laws for one kind of device. The defaults are physics alone: a lower bound.
-struct EngineConstants {
-  /// Part of the memory bandwidth that streaming weights and activations reach, in (0, 1].
-  double bandwidth_efficiency = 1;
-  /// Part of it that reading the KV cache reaches, in (0, 1].
-  double kv_bandwidth_efficiency = 1;
-  /// Part of the dense peak that large GEMMs reach, by arithmetic, in (0, 1].
-  std::array<double, arithmetic_count> gemm_utilisation = detail::filled(1);
-  /// Further factor for the grouped GEMMs of experts, in (0, 1].
-  double expert_utilisation = 1;
-  /// Part of the dense peak that causal prefill attention tends to with length, in (0, 1].
-  double attention_utilisation = 1;
-  /// New tokens at which attention reaches half of that: utilisation(s) = attention_utilisation / (1 + half / s).
-  Tokens attention_half_length{};
-  /// Part of a link's bandwidth that collectives reach, in (0, 1], and the fixed cost of each.
-  double link_efficiency = 1;
-  Seconds collective_latency{};
-  /// What a decode step costs beyond its operators' roofs: per layer, per layer and doubling of the tensor-parallel
-  /// degree, more per layer with experts, per step, and per sequence of the batch.
-  Seconds decode_layer{};
-  Seconds decode_layer_per_tensor_doubling{};
-  Seconds decode_expert_layer{};
-  Seconds decode_step{};
-  Seconds decode_sequence{};
-  /// The same for a prefill step (or chunk): per layer and per step.
-  Seconds prefill_layer{};
-  Seconds prefill_step{};
-  /// What fp16 is multiplied in when not with 32-bit accumulation (GeForce is twice as fast with 16-bit accumulation).
-  std::optional<Arithmetic> half_arithmetic{};
-  /// What ggml and other weight-only blocks are multiplied in, by kernels that quantise activations on the fly
-  /// (llama.cpp's integer kernels, XNNPACK's dynamic ones); none: the activations' arithmetic.
-  std::optional<Arithmetic> quantised_arithmetic{};
-  /// They are multiplied in that or in the activations' arithmetic, whichever the unit is faster in.
-  bool quantised_fastest = false;
-
-  friend bool operator==(const EngineConstants&, const EngineConstants&) = default;
-};
 
 /// To which devices a set of constants applies: those of a family, of a class, of both (Ada is in consumer boards and,
 /// under other power limits, in datacenter ones), or, with both empty, any.

@@ -255,10 +255,14 @@ struct Operator {
               .kv = scan.state * (2 * step.sequences)};
 }
 
+/// Experts of one rank that a pass is expected to touch.
+[[nodiscard]] inline double experts_touched(const Experts& experts, const StepShape& step) {
+  return expected_distinct(experts.experts, experts.active, step.rows() * experts.replicas) / experts.ranks;
+}
+
 [[nodiscard]] inline Work work(const Experts& experts, const StepShape& step) {
-  const double rows = step.rows() * experts.replicas;
-  const double routed = rows * experts.active / experts.ranks;
-  const double touched = expected_distinct(experts.experts, experts.active, rows) / experts.ranks;
+  const double routed = step.rows() * experts.replicas * experts.active / experts.ranks;
+  const double touched = experts_touched(experts, step);
   return Work{.flops = Flops::from_value(2 * routed * experts.inputs * experts.outputs),
               .weights = experts.weights * touched,
               .activations = Bytes::from_value(routed * (experts.inputs + experts.outputs) * experts.activation_bytes)};

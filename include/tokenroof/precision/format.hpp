@@ -37,6 +37,11 @@ struct Format {
   friend bool operator==(const Format&, const Format&) = default;
 };
 
+/// Whether kernels expand a format's codes themselves before they multiply.
+[[nodiscard]] constexpr bool is_unpacked(const Format& format) {
+  return format.encoding == Encoding::ggml || format.encoding == Encoding::weight_only;
+}
+
 /// Bytes an element takes on average, scales included but for those of whole rows.
 [[nodiscard]] constexpr double bytes_per_element(const Format& format) {
   return format.block_bytes / format.block_elements;

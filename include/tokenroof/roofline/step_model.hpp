@@ -21,6 +21,7 @@ namespace tokenroof {
 struct ComputeCost {
   SecondsPerFlop per_flop{}; ///< utilisation included; zero where it computes nothing, absent where no rate is known
   double utilisation = 1;    ///< part of the dense peak that is reached
+  bool quantised = false;    ///< weights that its kernels unpack
 };
 
 /// What becomes of operators whose weights or cache lie in host memory.
@@ -40,6 +41,7 @@ struct StepModel {
   std::vector<ComputeCost> compute{};    ///< one an operator
   SecondsPerByte per_byte{};             ///< streaming weights and activations; absent where bandwidth is unknown
   SecondsPerByte per_kv_byte{};          ///< reading the cache
+  SecondsPerFlop per_operation{};        ///< of the ordinary units; zero where their rate is unknown
   std::optional<Bandwidth> link{};       ///< among tensor and expert ranks, efficiency included
   std::optional<Bandwidth> stage_link{}; ///< between pipeline stages
   double tensor_doublings = 0;           ///< log2 of the tensor-parallel degree
@@ -63,23 +65,60 @@ namespace detail {
   return computes ? &deployment.activations : nullptr;
 }
 
+/// Seconds of an operation of the ordinary units; zero where their rate is unknown, so that it costs nothing.
+[[nodiscard]] inline SecondsPerFlop seconds_per_operation(const ComputeUnit* unit) {
+  return unit != nullptr && unit->vector_fp32 ? SecondsPerFlop(1.0 / *unit->vector_fp32) : SecondsPerFlop();
+}
+
+/// Of a GEMM, at the dense rate `peak`: tensor cores, then the scales of quantised blocks; no faster than power allows.
+[[nodiscard]] inline SecondsPerFlop gemm_seconds_per_flop(SecondsPerFlop at_utilisation, bool quantised,
+                                                          const EngineConstants& constants, const ComputeUnit* unit,
+                                                          const std::optional<Watts>& power) {
+  const SecondsPerFlop scales =
+      quantised ? seconds_per_operation(unit) * constants.scale_operations_per_flop : SecondsPerFlop();
+  const SecondsPerFlop cost = at_utilisation + scales;
+  if (!power || constants.gemm_picojoules_per_flop == 0) {
+    return cost;
+  }
+  const auto energy = Joules::from_value(constants.gemm_picojoules_per_flop * 1e-12) / Flops::from_value(1);
+  return larger(cost, SecondsPerFlop(energy / *power));
+}
+
+[[nodiscard]] inline ComputeCost gemm_cost(const Operator& op, const ChosenRate& chosen, bool quantised,
+                                           const EngineConstants& constants, const ComputeUnit* unit,
+                                           const std::optional<Watts>& power) {
+  double utilisation = constants.gemm_utilisation[static_cast<std::size_t>(chosen.arithmetic)];
+  if (std::holds_alternative<Experts>(op.shape)) {
+    utilisation *= constants.expert_utilisation;
+  }
+  if (quantised) {
+    utilisation *= constants.quantised_utilisation;
+  }
+  const SecondsPerFlop at_peak = 1.0 / chosen.rate->value;
+  const SecondsPerFlop cost = gemm_seconds_per_flop(at_peak / utilisation, quantised, constants, unit, power);
+  return {.per_flop = cost, .utilisation = at_peak / cost, .quantised = quantised};
+}
+
 [[nodiscard]] inline ComputeCost compute_cost(const Operator& op, const Deployment& deployment,
-                                              const EngineConstants& constants, const ComputeUnit* unit) {
+                                              const EngineConstants& constants, const ComputeUnit* unit,
+                                              const std::optional<Watts>& power) {
   const Format* operand = operand_format(op, deployment);
   if (operand == nullptr) {
     return {};
   }
+  const bool gemm = std::holds_alternative<Gemm>(op.shape) || std::holds_alternative<Experts>(op.shape);
+  const bool quantised = gemm && is_unpacked(*operand);
   const ChosenRate chosen =
       unit != nullptr ? rate_for(*unit, *operand, deployment.activations, constants) : ChosenRate{};
   if (!chosen.rate) {
-    return {.per_flop = absent<SecondsPerFlop>()};
+    return {.per_flop = absent<SecondsPerFlop>(), .quantised = quantised};
   }
-  double utilisation = constants.gemm_utilisation[static_cast<std::size_t>(chosen.arithmetic)];
-  if (std::holds_alternative<Experts>(op.shape)) {
-    utilisation *= constants.expert_utilisation;
-  } else if (std::holds_alternative<Attention>(op.shape)) {
-    utilisation = constants.attention_utilisation;
+  if (gemm) {
+    return gemm_cost(op, chosen, quantised, constants, unit, power);
   }
+  const double utilisation = std::holds_alternative<Attention>(op.shape)
+                                 ? constants.attention_utilisation
+                                 : constants.gemm_utilisation[static_cast<std::size_t>(chosen.arithmetic)];
   return {.per_flop = 1.0 / (chosen.rate->value * utilisation), .utilisation = utilisation};
 }
 
@@ -87,6 +126,14 @@ namespace detail {
                                                              const EngineConstants& constants) {
   const std::optional<Link> link = link_of_group(cluster, ranks);
   return link ? std::optional(link->bandwidth * constants.link_efficiency) : std::nullopt;
+}
+
+/// What a byte takes at least because cores have only so much under way; zero where that is no limit, or not known.
+[[nodiscard]] inline SecondsPerByte least_by_cores(const EngineConstants& constants, const ComputeUnit* unit) {
+  if (constants.core_bytes_per_clock == 0 || unit == nullptr || !unit->cores || !unit->clock_hertz) {
+    return {};
+  }
+  return 1.0 / Bandwidth::from_value(*unit->cores * *unit->clock_hertz * constants.core_bytes_per_clock);
 }
 
 [[nodiscard]] inline SecondsPerByte reciprocal(const std::optional<Bandwidth>& bandwidth, double efficiency) {
@@ -118,7 +165,7 @@ namespace detail {
   const EngineConstants& constants = side.habits.host;
   side.compute.reserve(program.operators.size());
   for (const Operator& op : program.operators) {
-    side.compute.push_back(compute_cost(op, deployment, constants, host.unit ? &*host.unit : nullptr));
+    side.compute.push_back(compute_cost(op, deployment, constants, host.unit ? &*host.unit : nullptr, std::nullopt));
   }
   side.per_byte = reciprocal(host.bandwidth, constants.bandwidth_efficiency);
   side.per_kv_byte = reciprocal(host.bandwidth, constants.kv_bandwidth_efficiency);
@@ -143,10 +190,12 @@ namespace detail {
   const ComputeUnit* unit = unit_for(engine, device);
   model.compute.reserve(program.operators.size());
   for (const Operator& op : program.operators) {
-    model.compute.push_back(detail::compute_cost(op, deployment, model.constants, unit));
+    model.compute.push_back(detail::compute_cost(op, deployment, model.constants, unit, device.power));
   }
   const std::optional<Bandwidth> bandwidth = bandwidth_for(engine, device);
-  model.per_byte = detail::reciprocal(bandwidth, model.constants.bandwidth_efficiency);
+  model.per_byte = larger(detail::reciprocal(bandwidth, model.constants.bandwidth_efficiency),
+                          detail::least_by_cores(model.constants, unit));
+  model.per_operation = detail::seconds_per_operation(unit);
   model.per_kv_byte = detail::reciprocal(bandwidth, model.constants.kv_bandwidth_efficiency);
   const std::int64_t group = std::max(parallelism.tensor, parallelism.expert);
   if (group > 1) {
@@ -169,7 +218,8 @@ namespace detail {
 [[nodiscard]] inline Seconds fixed_cost(const StepModel& model, double sequences, bool decode) {
   const EngineConstants& c = model.constants;
   if (!decode) {
-    return c.prefill_step + c.prefill_layer * model.program.layers;
+    return c.prefill_step + c.prefill_layer * model.program.layers +
+           c.prefill_expert_layer * model.program.expert_layers;
   }
   const Seconds layer = c.decode_layer + c.decode_layer_per_tensor_doubling * model.tensor_doublings;
   return c.decode_step + layer * model.program.layers + c.decode_expert_layer * model.program.expert_layers +
@@ -189,15 +239,68 @@ namespace detail {
                          model.constants.collective_latency);
 }
 
-/// Attention in prefill approaches its utilisation with length: u(s) = u / (1 + half / s).
+/// Attention in prefill approaches its utilisation with length, u(s) = u / (1 + half / s); with one new token it has
+/// another. Over `attention_utilisation`.
 [[nodiscard]] inline double attention_slowdown(const EngineConstants& constants, const StepShape& step) {
-  return step.new_tokens > 1 ? 1 + constants.attention_half_length.value() / step.new_tokens : 1;
+  return step.new_tokens > 1 ? 1 + constants.attention_half_length.value() / step.new_tokens
+                             : constants.attention_utilisation / constants.decode_attention_utilisation;
+}
+
+/// Scores that go through memory: those of all new tokens among themselves, masked ones too, and with the context.
+inline void add_score_traffic(BoundOperator& bound, const Attention& attention, const EngineConstants& constants,
+                              const StepShape& step, double repeats) {
+  const double bytes_per_token = 4 * constants.attention_score_passes * attention.heads * step.rows() * repeats;
+  bound.bytes += Bytes::from_value(bytes_per_token * step.new_tokens);
+  bound.bytes_per_context += BytesPerToken::from_value(bytes_per_token);
+}
+
+inline void bind_attention(BoundOperator& bound, const Attention& attention, const StepModel& model,
+                           const StepShape& step) {
+  const double slowdown = attention_slowdown(model.constants, step);
+  bound.per_byte = model.per_kv_byte;
+  bound.per_flop *= slowdown;
+  bound.utilisation /= slowdown;
+  add_score_traffic(bound, attention, model.constants, step, bound.repeats);
+}
+
+/// Weights that a pass multiplies with, each counted once.
+[[nodiscard]] inline double weights_touched(const OperatorShape& shape, const StepShape& step) {
+  if (const auto* gemm = std::get_if<Gemm>(&shape)) {
+    return gemm->inputs * gemm->outputs;
+  }
+  if (const auto* experts = std::get_if<Experts>(&shape)) {
+    return experts_touched(*experts, step) * experts->inputs * experts->outputs;
+  }
+  return 0;
+}
+
+/// Rows that meet each of them, on average.
+[[nodiscard]] inline double rows_per_weight(const OperatorShape& shape, const StepShape& step) {
+  if (const auto* gemm = std::get_if<Gemm>(&shape)) {
+    return gemm->last_rows_only ? step.sequences : step.rows();
+  }
+  const auto& experts = std::get<Experts>(shape);
+  return step.rows() * experts.replicas * experts.active / experts.ranks / experts_touched(experts, step);
+}
+
+/// What matrix-vector kernels of quantised weights do beside the memory's traffic, and what kernels of experts compute
+/// in vain.
+inline void bind_weights(BoundOperator& bound, const Operator& op, const StepModel& model, const StepShape& step,
+                         bool quantised) {
+  const EngineConstants& c = model.constants;
+  const double weights = weights_touched(op.shape, step);
+  if (quantised && step.rows() <= c.vector_rows) {
+    const double operations = c.unpack_operations + c.unpack_operations_per_row * rows_per_weight(op.shape, step);
+    bound.floor = Flops::from_value(weights * operations * op.repeats) * model.per_operation;
+    bound.floor_roof = Roof::compute;
+  } else if (std::holds_alternative<Experts>(op.shape)) {
+    bound.flops += Flops::from_value(2 * weights * c.expert_padding_rows * op.repeats);
+  }
 }
 
 [[nodiscard]] inline BoundOperator bound(const StepModel& model, std::size_t index, const StepShape& step) {
   const Operator& op = model.program.operators[index];
   const Work w = work(op, step);
-  const bool attention = std::holds_alternative<Attention>(op.shape);
   BoundOperator result{.flops = w.flops * op.repeats,
                        .flops_per_context = w.flops_per_context * op.repeats,
                        .flops_per_masked = w.flops_per_masked * op.repeats,
@@ -207,16 +310,15 @@ namespace detail {
                        .room = w.room,
                        .per_flop = model.compute[index].per_flop,
                        .utilisation = model.compute[index].utilisation,
-                       .per_byte = attention ? model.per_kv_byte : model.per_byte,
+                       .per_byte = model.per_byte,
                        .name = op.name,
                        .repeats = static_cast<float>(op.repeats)};
-  if (attention) {
-    const double slowdown = attention_slowdown(model.constants, step);
-    result.per_flop *= slowdown;
-    result.utilisation /= slowdown;
-  }
-  if (const auto* collective = std::get_if<Collective>(&op.shape)) {
+  if (const auto* attention = std::get_if<Attention>(&op.shape)) {
+    bind_attention(result, *attention, model, step);
+  } else if (const auto* collective = std::get_if<Collective>(&op.shape)) {
     result.floor = communication_time(model, *collective, step) * op.repeats;
+  } else {
+    bind_weights(result, op, model, step, model.compute[index].quantised);
   }
   return result;
 }
@@ -229,6 +331,7 @@ namespace detail {
   op.per_flop = host.compute[index].per_flop;
   op.utilisation = host.compute[index].utilisation;
   op.per_byte = attention ? host.per_kv_byte : host.per_byte;
+  op.floor = {}; // the device's kernels do not unpack what the host multiplies
   if (attention) {
     const double slowdown = attention_slowdown(host.habits.host, step);
     op.per_flop *= slowdown;
