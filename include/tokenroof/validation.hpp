@@ -56,6 +56,7 @@ struct Group {
   double median_error = std::numeric_limits<double>::quiet_NaN();
   double p90_error = std::numeric_limits<double>::quiet_NaN();
   double bias = std::numeric_limits<double>::quiet_NaN(); ///< geometric mean of predicted / measured, less 1
+  double inside = std::numeric_limits<double>::quiet_NaN(); ///< part of the rows with an interval that lie in it
   bool exact_quantiles = true;                            ///< false: within 0.5 % of the exact ones
   std::vector<ReasonCount> reasons{};                     ///< of rows that were not compared, most frequent first
 

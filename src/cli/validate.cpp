@@ -133,6 +133,7 @@ std::vector<std::string> cells(const Group& group) {
           percent(group.median_error),
           percent(group.p90_error),
           signed_percent(group.bias),
+          percent(group.inside),
           percent(coverage(group)),
           fmt::format("{}", group.of(Outcome::set_aside)),
           fmt::format("{}", group.of(Outcome::not_claimed))};
@@ -140,13 +141,13 @@ std::vector<std::string> cells(const Group& group) {
 
 std::string groups_text(const validation::Report& report) {
   std::vector<Align> columns(report.group_by.size(), Align::left);
-  columns.insert(columns.end(), 7, Align::right);
+  columns.insert(columns.end(), 8, Align::right);
   Table table(std::move(columns));
   const auto add = [&](std::vector<std::string> row, const std::vector<std::string>& rest) {
     row.insert(row.end(), rest.begin(), rest.end());
     table.add(std::move(row));
   };
-  add(report.group_by, {"compared", "median", "90th", "bias", "coverage", "set aside", "not claimed"});
+  add(report.group_by, {"compared", "median", "90th", "bias", "inside", "coverage", "set aside", "not claimed"});
   std::size_t left_out = 0;
   for (const Group& group : report.groups) {
     if (claimed(group) > 0) {
@@ -181,7 +182,8 @@ void write_text(const validation::Report& report) {
   write(groups_text(report));
   write(
       "\nErrors are |predicted - measured| / measured of the compared rows; bias is the geometric mean of predicted /\n"
-      "measured, less 1. Coverage is the part of the rows of a claimed metric that was predicted. Rows that "
+      "measured, less 1; inside is the part that lies in its 80 % interval, where there is one. Coverage is the part "
+      "of the rows of a claimed metric that was predicted. Rows that "
       "contradict\n"
       "physics are set aside: they count in no error.\n");
   write(reasons_text(report));
@@ -196,6 +198,7 @@ Json columns(const Group& group, const std::vector<std::string>& names) {
   object["median_error_ratio"] = report::number(group.median_error);
   object["p90_error_ratio"] = report::number(group.p90_error);
   object["bias_ratio"] = report::number(group.bias);
+  object["inside_ratio"] = report::number(group.inside);
   object["coverage_ratio"] = report::number(coverage(group));
   object["set_aside_rows"] = group.of(Outcome::set_aside);
   object["unpredicted_rows"] = group.of(Outcome::unpredicted);

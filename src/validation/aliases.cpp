@@ -61,8 +61,8 @@ std::size_t index_of(std::string_view name, const std::array<std::string_view, C
 
 SettingText setting_of(const json& object) {
   constexpr std::array<std::string_view, setting_count> names = {
-      "batched_tokens", "kv_block",     "context",        "tensor",          "pipeline",
-      "data",           "device_index", "expanded_cache", "attention_scores"};
+      "batched_tokens", "kv_block",     "context",        "tensor",           "pipeline",
+      "data",           "device_index", "expanded_cache", "attention_scores", "mean_length"};
   return {.text = object.at("text"),
           .setting = static_cast<Setting>(index_of(object.at("means").get<std::string>(), names)),
           .value = number(object, "value"),
@@ -70,8 +70,8 @@ SettingText setting_of(const json& object) {
 }
 
 double unit_of(std::string_view name) {
-  constexpr std::array<std::string_view, 7> names = {"", "B", "KiB", "MiB", "MB", "GiB", "GB"};
-  constexpr std::array<double, 7> factors = {1, 1, 0x1p10, 0x1p20, 1e6, 0x1p30, 1e9};
+  constexpr std::array<std::string_view, 10> names = {"", "B", "KiB", "MiB", "MB", "GiB", "GB", "ms", "s", "tok/s"};
+  constexpr std::array<double, 10> factors = {1, 1, 0x1p10, 0x1p20, 1e6, 0x1p30, 1e9, 1e-3, 1, 1};
   return factors[index_of(name, names)];
 }
 

@@ -45,8 +45,9 @@ enum class Setting : std::uint8_t {
   device_index,
   expanded_cache,   ///< 1: latent attention caches keys and values of each head
   attention_scores, ///< 1: they exist in memory, as without flash attention
+  mean_length,      ///< of prompts and outputs, over what their columns say
 };
-inline constexpr std::size_t setting_count = 9;
+inline constexpr std::size_t setting_count = 10;
 
 struct SettingText {
   std::string text{};

@@ -6,6 +6,7 @@
 
 #include "tokenroof/memory/capacity.hpp"
 #include "tokenroof/memory/ledger.hpp"
+#include "validation/times.hpp"
 
 namespace tokenroof::validation {
 
@@ -157,6 +158,27 @@ Answer process_peak(const Question& q) {
   return number(sum_over_devices(q, [&](std::int64_t i) { return peak(stage(q, i)); }));
 }
 
+constexpr Needs of_time = {
+    .device = true, .weights = true, .kv = true, .workload = true, .context = true, .batch = true};
+
+constexpr Needs of_prefill() {
+  Needs needs = of_time;
+  needs.prefill = true;
+  return needs;
+}
+
+constexpr Needs of_decode() {
+  Needs needs = of_time;
+  needs.decode = true;
+  return needs;
+}
+
+constexpr Needs of_both() {
+  Needs needs = of_prefill();
+  needs.decode = true;
+  return needs;
+}
+
 struct Known {
   std::string_view name{};
   Extent extent = Extent::elsewhere;
@@ -186,6 +208,12 @@ constexpr std::array<Known, quantity_count> known = {{
     {"all_allocated_peaks", Extent::all_devices, {.weights = true, .kv = true, .workload = true}, all_allocated_peaks},
     {"held_memory", Extent::all_devices, {.weights = true, .kv = true, .workload = true}, held_memory},
     {"process_peak", Extent::all_devices, {.weights = true, .kv = true, .workload = true}, process_peak},
+    {"ttft", Extent::elsewhere, of_prefill(), ttft},
+    {"tpot", Extent::elsewhere, of_decode(), tpot},
+    {"end_to_end", Extent::elsewhere, of_both(), end_to_end},
+    {"prefill_rate", Extent::elsewhere, of_prefill(), prefill_rate},
+    {"decode_rate", Extent::elsewhere, of_decode(), decode_rate},
+    {"output_rate", Extent::elsewhere, of_both(), output_rate},
 }};
 
 } // namespace
@@ -198,6 +226,12 @@ std::optional<Quantity> find_quantity(std::string_view name) {
 }
 
 Needs needs(Quantity quantity) { return known[static_cast<std::size_t>(quantity)].needs; }
+
+bool is_time(Quantity quantity) { return needs(quantity).prefill || needs(quantity).decode; }
+
+bool is_rate(Quantity quantity) {
+  return quantity == Quantity::prefill_rate || quantity == Quantity::decode_rate || quantity == Quantity::output_rate;
+}
 
 Extent extent_of(Quantity quantity) { return known[static_cast<std::size_t>(quantity)].extent; }
 

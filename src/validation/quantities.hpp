@@ -14,7 +14,7 @@
 
 namespace tokenroof::validation {
 
-/// In bytes, tokens, blocks or sequences.
+/// In bytes, tokens, blocks, sequences, seconds or tokens a second.
 enum class Quantity : std::uint8_t {
   file_weights,        ///< all weights of the file
   weights,             ///< on the fullest device
@@ -36,9 +36,15 @@ enum class Quantity : std::uint8_t {
   all_allocated_peaks, ///< the same of all devices together
   held_memory,         ///< weights and cache of all devices together: what stays allocated between passes
   process_peak,        ///< of all devices together, the driver's context included
+  ttft,                ///< of the whole batch
+  tpot,
+  end_to_end,   ///< of the whole batch
+  prefill_rate, ///< prompt tokens of the whole batch over TTFT
+  decode_rate,  ///< tokens of the whole batch over TPOT
+  output_rate,  ///< tokens generated for the whole batch over the end-to-end time
 };
 
-inline constexpr std::size_t quantity_count = 20;
+inline constexpr std::size_t quantity_count = 26;
 
 /// The name by which aliases.json knows it.
 [[nodiscard]] std::string_view name(Quantity quantity);
@@ -51,8 +57,16 @@ struct Needs {
   bool kv = false;
   bool workload = false; ///< a short one is assumed where the row states none
   bool context = false;  ///< which must be stated
+  bool batch = false;    ///< the number of sequences must be stated
+  bool prefill = false;  ///< of a prompt, however many tokens are generated after it
+  bool decode = false;   ///< of tokens after the prompt
 };
 [[nodiscard]] Needs needs(Quantity quantity);
+
+/// Whether a quantity is a time, or a rate over one.
+[[nodiscard]] bool is_time(Quantity quantity);
+/// Whether it is a rate: the higher, the faster.
+[[nodiscard]] bool is_rate(Quantity quantity);
 
 /// Whose memory a quantity lies in.
 enum class Extent : std::uint8_t { elsewhere, one_device, all_devices };
@@ -70,7 +84,7 @@ struct Question {
   Bytes device_weights{};              ///< and of the weights on all devices; 0: none does
 };
 
-/// The prediction in bytes, tokens, blocks or sequences; NaN where there is none.
+/// The prediction in bytes, tokens, blocks, sequences, seconds or tokens a second; NaN where there is none.
 struct Answer {
   double value = std::numeric_limits<double>::quiet_NaN();
   double low = std::numeric_limits<double>::quiet_NaN();

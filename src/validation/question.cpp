@@ -142,14 +142,44 @@ StatedTokens stated_tokens(const Measurement& row, const Settings& settings, Und
   return stated;
 }
 
+/// The tokens of a time. Sources state of decoding what is cached when it starts as prompt, as depth, or as both.
+void set_timed_tokens(Understood& understood, const StatedTokens& stated, const Needs& needed, double length) {
+  Workload& workload = understood.question.workload;
+  const double prompt = static_cast<double>(stated.prompt.value_or(0)) * length;
+  const double depth = static_cast<double>(stated.depth.value_or(0));
+  const double output = static_cast<double>(stated.output.value_or(0)) * length;
+  constexpr double some_steps = 2; // the first token is of the prefill
+  if (!stated.prompt && !stated.output && !stated.depth) {
+    complain(understood, "the row states no prompt and no output");
+  }
+  if (needed.prefill && prompt < 1) {
+    complain(understood, "the row states no prompt");
+  }
+  if (needed.prefill && needed.decode && output < 1) {
+    complain(understood, "the row states no output");
+  }
+  const bool decode_alone = !needed.prefill;
+  workload.prompt = Tokens::from_value(std::max(decode_alone ? std::max(prompt, depth) : prompt, 1.0));
+  workload.context_depth = Tokens::from_value(decode_alone ? 0 : depth);
+  workload.output = Tokens::from_value(needed.decode ? std::max(output, decode_alone ? some_steps : 1) : 1);
+}
+
 /// A context that is stated alone is a prompt of that length. `reserved`: buffers are as for all of it at once.
 void set_workload(Understood& understood, const Measurement& row, const Settings& settings, const Needs& needed,
                   bool reserved) {
   const StatedTokens stated = stated_tokens(row, settings, understood);
   Workload& workload = understood.question.workload;
   const auto tokens = [](std::int64_t count) { return Tokens::from_value(static_cast<double>(count)); };
-  workload.batch = whole_number(row, Column::batch, understood)
-                       .value_or(whole_number(row, Column::concurrency, understood).value_or(1));
+  const std::optional<std::int64_t> batch = whole_number(row, Column::batch, understood);
+  const std::optional<std::int64_t> clients = whole_number(row, Column::concurrency, understood);
+  workload.batch = batch.value_or(clients.value_or(1));
+  if (needed.batch && !batch && !clients) {
+    complain(understood, "the row states no batch");
+  }
+  if (needed.prefill || needed.decode) {
+    set_timed_tokens(understood, stated, needed, settings[static_cast<std::size_t>(Setting::mean_length)].value_or(1));
+    return;
+  }
   const bool any = stated.prompt || stated.output || stated.depth || stated.longest;
   if (!any) {
     understood.assumed = needed.workload ? "context not stated: 512 tok assumed" : "";
@@ -171,6 +201,19 @@ void set_workload(Understood& understood, const Measurement& row, const Settings
   }
   if (stated.longest) {
     understood.question.longest = tokens(*stated.longest);
+  }
+}
+
+/// Which requests run at once is not always a batch that starts together.
+void set_arrivals(Understood& understood, const Measurement& row, const Needs& needed) {
+  if (!needed.batch) {
+    return;
+  }
+  const std::string& batching = row[Column::batching];
+  if (batching == "inflight") {
+    complain(understood, "closed loop of clients");
+  } else if (batching == "disaggregated") {
+    complain(understood, "prefill and decode on devices of their own");
   }
 }
 
@@ -253,6 +296,7 @@ Understood Resolver::understand(const Measurement& row, Quantity quantity, const
   set_split(understood, row, settings, names->devices);
   set_limits(understood, row, settings);
   set_workload(understood, row, settings, needed, names->engine.reserves_context);
+  set_arrivals(understood, row, needed);
   if (understood.reason.empty()) {
     question.deployment.cluster.devices = device_count(question.deployment.parallelism);
     check_question(understood);

@@ -61,6 +61,10 @@ public:
     if (row.outcome == Outcome::compared) {
       const double ratio = row.predicted / row.measured;
       errors_.add(std::abs(ratio - 1));
+      if (row.low <= row.high) {
+        ++with_interval_;
+        inside_ += row.low <= row.measured && row.measured <= row.high ? 1U : 0U;
+      }
       log_ratios_ += std::log(ratio);
     } else {
       reasons_.add(row.reason);
@@ -70,6 +74,9 @@ public:
   [[nodiscard]] Group group(std::vector<std::string> key) const {
     constexpr double most_of_them = 0.9;
     Group result{.key = std::move(key), .rows = rows_, .reasons = reasons_.sorted()};
+    if (with_interval_ > 0) {
+      result.inside = static_cast<double>(inside_) / static_cast<double>(with_interval_);
+    }
     if (errors_.count() > 0) {
       result.median_error = errors_.quantile(0.5);
       result.p90_error = errors_.quantile(most_of_them);
@@ -83,6 +90,8 @@ private:
   std::array<std::uint64_t, outcome_count> rows_{};
   Quantiles errors_{};
   double log_ratios_ = 0;
+  std::uint64_t with_interval_ = 0;
+  std::uint64_t inside_ = 0;
   ReasonCounter reasons_;
 };
 
@@ -191,10 +200,22 @@ bool exceeds_capacity(const Question& question, double measured, bool of_all_dev
   return largest > Bytes() && measured > largest.value() * devices;
 }
 
+/// Faster than the neutral engine, a twentieth allowed for clocks above the published ones and for rounding.
+bool is_faster_than_physics(Quantity quantity, const Question& question, double measured) {
+  constexpr double allowed = 0.95;
+  Question bound = question;
+  bound.deployment.engine = roofline_engine();
+  const double least = predict(quantity, bound).value;
+  return is_rate(quantity) ? measured * allowed > least : measured < allowed * least;
+}
+
 /// Why a measured value cannot be, or an empty text.
 std::string contradiction(Quantity quantity, const Question& question, double measured) {
   if (lacks_weights(quantity, question, measured)) {
     return "fewer bytes than the parameters take in " + std::string(question.deployment.weights.name.view());
+  }
+  if (is_time(quantity) && is_faster_than_physics(quantity, question, measured)) {
+    return "faster than the device's published rates allow";
   }
   const Extent extent = extent_of(quantity);
   if (extent != Extent::elsewhere && exceeds_capacity(question, measured, extent == Extent::all_devices)) {

@@ -20,7 +20,9 @@ const Workload workload{.batch = 3, .prompt = 700_tok, .output = 20_tok};
 
 Deployment with(const Shared<Network>& network, const EngineConstants& constants, const char* format = "Q4_K_M") {
   Deployment deployment = test::deployment(network, test::roomy(catalogue::device("rtx_4090")), scheme(format));
-  deployment.engine = Engine{.id = "mine", .profiles = {EngineProfile{.constants = constants}}};
+  deployment.engine = Engine{.id = "mine",
+                             .profiles = {EngineProfile{.constants = constants}},
+                             .memory = {.attention_scores = true}};
   return deployment;
 }
 

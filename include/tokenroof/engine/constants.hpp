@@ -51,7 +51,8 @@ struct EngineConstants {
   Tokens attention_half_length{};
   /// Part of the dense peak that attention reaches with one new token, in (0, 1].
   double decode_attention_utilisation = 1;
-  /// Times that the scores of attention, as 32-bit numbers, pass through memory (no flash attention).
+  /// Times that the scores of attention, as 32-bit numbers, pass through memory where they exist in it
+  /// (`MemoryHabits::attention_scores`: no flash attention).
   double attention_score_passes = 0;
   /// Part of a link's bandwidth that collectives reach, in (0, 1], and the fixed cost of each.
   double link_efficiency = 1;

@@ -44,6 +44,7 @@ struct StepModel {
   SecondsPerFlop per_operation{};        ///< of the ordinary units; zero where their rate is unknown
   std::optional<Bandwidth> link{};       ///< among tensor and expert ranks, efficiency included
   std::optional<Bandwidth> stage_link{}; ///< between pipeline stages
+  bool attention_scores = false;         ///< they pass through memory
   double tensor_doublings = 0;           ///< log2 of the tensor-parallel degree
   std::optional<HostSide> host{};        ///< where anything lies in host memory
 
@@ -205,6 +206,7 @@ namespace detail {
     model.stage_link =
         detail::effective_link(deployment.cluster, parallelism.tensor * parallelism.pipeline, model.constants);
   }
+  model.attention_scores = engine.memory.attention_scores;
   model.tensor_doublings = std::log2(static_cast<double>(parallelism.tensor));
   if (uses_host(deployment.offload)) {
     model.host = detail::bind_host(program, deployment);
@@ -260,7 +262,9 @@ inline void bind_attention(BoundOperator& bound, const Attention& attention, con
   bound.per_byte = model.per_kv_byte;
   bound.per_flop *= slowdown;
   bound.utilisation /= slowdown;
-  add_score_traffic(bound, attention, model.constants, step, bound.repeats);
+  if (model.attention_scores) {
+    add_score_traffic(bound, attention, model.constants, step, bound.repeats);
+  }
 }
 
 /// Weights that a pass multiplies with, each counted once.
