@@ -242,10 +242,10 @@ inline void set_roofs(Explanation& explanation, const Deployment& deployment) {
                                          const Workload& workload) {
   const Tokens one = Tokens::from_value(1);
   const auto stages = static_cast<double>(deployment.parallelism.pipeline);
-  const std::int64_t sequences = batch_per_replica(workload.batch, deployment.parallelism);
   const double steps = workload.output.value() - 1;
   const Tokens context = workload.context_depth + workload.prompt + one * (std::max(steps - 1, 0.0) / 2);
   const BoundPhases phases = bind_phases(models, deployment, workload);
+  const std::int64_t sequences = batch_per_replica(phases.running, deployment.parallelism);
   Explanation explanation;
   detail::set_roofs(explanation, deployment);
   explanation.prefill =

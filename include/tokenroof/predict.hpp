@@ -21,6 +21,7 @@
 #include "tokenroof/operators/program.hpp"
 #include "tokenroof/roofline/paging.hpp"
 #include "tokenroof/roofline/step_model.hpp"
+#include "tokenroof/serving/closed_loop.hpp"
 #include "tokenroof/workload/workload.hpp"
 
 namespace tokenroof {
@@ -57,18 +58,18 @@ inline constexpr std::array<std::string_view, 8> absence_names = {
   return absence_names[static_cast<std::size_t>(absence)];
 }
 
-/// What `predict()` answers. Times are of a static batch: all sequences start together.
+/// What `predict()` answers: times of the whole of a static batch, or means over the requests of a closed loop.
 struct Prediction {
-  /// From arrival to the first token out of the whole batch, prefill and head included.
+  /// From arrival to the first token out, prefill and head included; of the whole batch.
   Estimate<Seconds> ttft{};
   /// (end to end - TTFT) / (output - 1); absent when output = 1.
   Estimate<Seconds> tpot{};
   /// From arrival to the last token of the whole batch.
   Estimate<Seconds> end_to_end{};
-  /// Generated tokens a second: of one sequence while decoding (1 / TPOT), and of all sequences end to end.
+  /// Generated tokens a second: of one sequence while decoding (1 / TPOT), and of all sequences, or clients, end to end.
   Estimate<TokenRate> tokens_per_second_per_user{};
   Estimate<TokenRate> tokens_per_second{};
-  /// Prompt tokens a second during prefill, all sequences.
+  /// Prompt tokens a second: during prefill of all sequences; in a closed loop that of all clients over the whole time.
   Estimate<TokenRate> prefill_tokens_per_second{};
   /// Of the fullest device.
   Estimate<Bytes> peak_memory{};
@@ -149,8 +150,9 @@ namespace detail {
 
 /// Both phases of a workload on one replica with all rates resolved; what remains free is the context.
 struct BoundPhases {
-  BoundPrefill prefill{};
+  BoundPrefill prefill{}; ///< of the whole batch; in a closed loop of one prompt alone
   BoundStep decode{};
+  std::int64_t running = 1; ///< sequences that decode at once, over all replicas
 };
 
 namespace detail {
@@ -178,10 +180,14 @@ inline void add_page_ins(BoundPhases& phases, const StepModels& models, const De
 /// the cache takes memory from them.
 [[nodiscard]] inline BoundPhases bind_phases(const StepModels& models, const Deployment& deployment,
                                              const Workload& workload) {
-  const std::int64_t sequences = batch_per_replica(workload.batch, deployment.parallelism);
-  const Tokens limit = batched_tokens(deployment);
-  BoundPhases phases{.prefill = bind_prefill(models.prefill(), sequences, workload.prompt, limit),
-                     .decode = models.decode.at(sequences, Tokens::from_value(1))};
+  const std::int64_t running = running_sequences(deployment, workload);
+  const std::int64_t sequences = batch_per_replica(running, deployment.parallelism);
+  const std::int64_t prompts = workload.arrival == Arrival::together ? sequences : 1;
+  BoundPhases phases{
+      .prefill = bind_prefill(models.prefill(), prompts, workload.prompt, batched_tokens(deployment)),
+      .decode = models.decode.at(sequences, Tokens::from_value(1)),
+      .running = running,
+  };
   if (deployment.offload.mapped) {
     detail::add_page_ins(phases, models, deployment, workload);
   }
@@ -266,7 +272,7 @@ inline void decide_host_fit(Prediction& prediction, const Deployment& deployment
   prediction.fits = prediction.fits && prediction.host_shortfall.value() == 0;
 }
 
-inline void set_times(Prediction& prediction, const BoundPhases& phases, const Workload& workload) {
+inline void set_batch_times(Prediction& prediction, const BoundPhases& phases, const Workload& workload) {
   const double sequences = static_cast<double>(workload.batch);
   const double steps = workload.output.value() - 1;
   prediction.ttft_absence = absence_of(phases.prefill.pass);
@@ -287,6 +293,54 @@ inline void set_times(Prediction& prediction, const BoundPhases& phases, const W
   prediction.tokens_per_second.value = workload.output * sequences / prediction.end_to_end.value;
 }
 
+/// Of clients on all replicas, which share them evenly.
+[[nodiscard]] inline ClosedLoopParts closed_loop_parts(const BoundPhases& phases, const Deployment& deployment,
+                                                       const Workload& workload, double steps) {
+  const auto replicas = static_cast<double>(deployment.parallelism.data);
+  ClosedLoopParts parts{.clients = std::max(static_cast<double>(workload.batch) / replicas, 1.0),
+                        .running = std::max(static_cast<double>(phases.running) / replicas, 1.0),
+                        .prefill = phases.prefill.time(workload.context_depth),
+                        .prefill_work = phases.prefill.work_time(workload.context_depth),
+                        .passes = passes(phases.prefill.plan),
+                        .steps = steps};
+  if (steps >= 1) {
+    parts.decode = mean_decode_time(phases.decode, workload.context_depth + workload.prompt, steps);
+  }
+  return parts;
+}
+
+inline void set_closed_loop_times(Prediction& prediction, const BoundPhases& phases, const Deployment& deployment,
+                                  const Workload& workload) {
+  const double steps = workload.output.value() - 1;
+  const auto clients = static_cast<double>(workload.batch);
+  prediction.ttft_absence = absence_of(phases.prefill.pass);
+  prediction.tpot_absence = steps < 1 ? Absence::none : absence_of(phases.decode);
+  if (prediction.ttft_absence != Absence::none || prediction.tpot_absence != Absence::none) {
+    prediction.ttft_absence = prediction.tpot_absence =
+        prediction.ttft_absence != Absence::none ? prediction.ttft_absence : prediction.tpot_absence;
+    return; // prompts and answers share steps: one unknown makes both so
+  }
+  const ClosedLoopTimes times =
+      closed_loop_times(closed_loop_parts(phases, deployment, workload, steps), deployment.engine->serving, workload);
+  prediction.ttft.value = times.ttft;
+  prediction.end_to_end.value = times.ttft + times.tpot * std::max(steps, 0.0);
+  if (steps >= 1) {
+    prediction.tpot.value = times.tpot;
+    prediction.tokens_per_second_per_user.value = Tokens::from_value(1) / times.tpot;
+  }
+  prediction.tokens_per_second.value = workload.output * clients / prediction.end_to_end.value;
+  prediction.prefill_tokens_per_second.value = workload.prompt * clients / prediction.end_to_end.value;
+}
+
+inline void set_times(Prediction& prediction, const BoundPhases& phases, const Deployment& deployment,
+                      const Workload& workload) {
+  if (workload.arrival == Arrival::together) {
+    set_batch_times(prediction, phases, workload);
+  } else {
+    set_closed_loop_times(prediction, phases, deployment, workload);
+  }
+}
+
 } // namespace detail
 
 namespace detail {
@@ -304,8 +358,10 @@ namespace detail {
 [[nodiscard]] inline Prediction predict(const BoundPhases& phases, const Deployment& deployment,
                                         const Workload& workload) {
   Prediction prediction;
-  prediction.ledger = ledger(deployment, workload);
-  prediction.host = host_ledger(deployment, workload);
+  Workload running = workload;
+  running.batch = phases.running;
+  prediction.ledger = ledger(deployment, running);
+  prediction.host = host_ledger(deployment, running);
   prediction.load = load_phase(deployment, prediction.ledger, prediction.host);
   if (deployment.offload.mapped) {
     detail::map_weights(prediction, deployment);
@@ -315,7 +371,7 @@ namespace detail {
   detail::decide_fit(prediction, deployment);
   detail::decide_host_fit(prediction, deployment);
   if (prediction.fits) {
-    detail::set_times(prediction, phases, workload);
+    detail::set_times(prediction, phases, deployment, workload);
   } else {
     prediction.ttft_absence = prediction.tpot_absence = Absence::does_not_fit;
   }

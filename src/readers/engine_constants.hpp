@@ -17,6 +17,7 @@ enum class Range : std::uint8_t {
   share,      ///< [0, 1]
   cost,       ///< not negative
   whole,      ///< 1, 2, 3, …
+  multiple,   ///< 1 or more
 };
 
 /// A constant that a file may state; `unit` is what one of the file's units is in ours.

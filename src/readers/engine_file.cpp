@@ -29,9 +29,9 @@ constexpr std::size_t most_entries = 100;
 constexpr std::size_t most_note_bytes = 10'000;
 constexpr double most_of_a_figure = 1e9; // microseconds, tokens, MiB: beyond, it is in the wrong unit
 
-constexpr std::array<std::string_view, 12> engine_keys = {"schema_version", "id",      "version", "date",
-                                                          "note",           "aliases", "unit",    "default_for",
-                                                          "profiles",       "memory",  "offload", "loading"};
+constexpr std::array<std::string_view, 13> engine_keys = {
+    "schema_version", "id",       "version", "date",    "note",    "aliases", "unit",
+    "default_for",    "profiles", "memory",  "offload", "loading", "serving"};
 constexpr std::array<std::string_view, 4> profile_keys = {"family", "device_class", "note", "constants"};
 constexpr std::array<std::string_view, 2> selector_keys = {"family", "device_class"};
 constexpr std::array<std::string_view, 9> figure_keys = {"value", "low",  "high", "basis",     "source",
@@ -44,11 +44,12 @@ struct Allowed {
   std::string_view text;
 };
 
-constexpr std::array<Allowed, 4> ranges = {{
+constexpr std::array<Allowed, 5> ranges = {{
     {[](double x) { return x > 0 && x <= 1; }, "must be above 0 and at most 1"},
     {[](double x) { return x >= 0 && x <= 1; }, "must be 0 to 1"},
     {[](double x) { return x >= 0 && x <= most_of_a_figure; }, "must not be negative, nor above 1e9"},
     {[](double x) { return x >= 1 && x <= most_of_a_figure && x == std::floor(x); }, "must be a whole number above 0"},
+    {[](double x) { return x >= 1 && x <= most_of_a_figure; }, "must be 1 or more"},
 }};
 
 Seconds microseconds(double value) { return Seconds::from_value(value * 1e-6); }
@@ -98,6 +99,13 @@ constexpr std::array<Field<L>, 3> load_fields = {{
     {"shard_MiB", Range::cost, [](L& l, double x) { l.shard = mebibytes(x); }},
     {"copies", Range::whole, [](L& l, double x) { l.copies = x; }},
     {"storage_efficiency", Range::efficiency, [](L& l, double x) { l.storage_efficiency = x; }},
+}};
+
+using S = ServingHabits;
+constexpr std::array<Field<S>, 3> serving_fields = {{
+    {"request_overhead_ms", Range::cost, [](S& s, double x) { s.request_overhead = microseconds(x * 1000); }},
+    {"prefill_group", Range::multiple, [](S& s, double x) { s.prefill_group = x; }},
+    {"prefill_group_equal_lengths", Range::multiple, [](S& s, double x) { s.prefill_group_equal_lengths = x; }},
 }};
 
 struct Truth {
@@ -286,6 +294,14 @@ LoadHabits load_habits(const JsonObject& engine) {
   return habits;
 }
 
+ServingHabits serving_habits(const JsonObject& engine) {
+  ServingHabits habits;
+  if (engine.find("serving") != nullptr) {
+    set_stated(member(engine, "serving", keys_of(serving_fields, {})), serving_fields, habits);
+  }
+  return habits;
+}
+
 DeviceSelector selector_of(const JsonObject& object) {
   DeviceSelector selector{.family = object.text("family", 32).value_or("")};
   if (object.find("device_class") != nullptr) {
@@ -387,6 +403,7 @@ EngineFile parse_engine_file(std::string_view json, std::string_view name) {
   file.engine.memory = memory_habits(object);
   file.engine.offload = offload_habits(object);
   file.engine.load = load_habits(object);
+  file.engine.serving = serving_habits(object);
   for (const JsonObject& entry : objects(object, "default_for", selector_keys)) {
     file.default_for.push_back(selector_of(entry));
   }

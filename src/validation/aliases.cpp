@@ -61,8 +61,8 @@ std::size_t index_of(std::string_view name, const std::array<std::string_view, C
 
 SettingText setting_of(const json& object) {
   constexpr std::array<std::string_view, setting_count> names = {
-      "batched_tokens", "kv_block",     "context",        "tensor",           "pipeline",
-      "data",           "device_index", "expanded_cache", "attention_scores", "mean_length"};
+      "batched_tokens", "kv_block",       "context",          "tensor",      "pipeline",           "data",
+      "device_index",   "expanded_cache", "attention_scores", "mean_length", "requests_per_client"};
   return {.text = object.at("text"),
           .setting = static_cast<Setting>(index_of(object.at("means").get<std::string>(), names)),
           .value = number(object, "value"),

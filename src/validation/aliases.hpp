@@ -43,11 +43,12 @@ enum class Setting : std::uint8_t {
   pipeline,
   data,
   device_index,
-  expanded_cache,   ///< 1: latent attention caches keys and values of each head
-  attention_scores, ///< 1: they exist in memory, as without flash attention
-  mean_length,      ///< of prompts and outputs, over what their columns say
+  expanded_cache,      ///< 1: latent attention caches keys and values of each head
+  attention_scores,    ///< 1: they exist in memory, as without flash attention
+  mean_length,         ///< of prompts and outputs, over what their columns say
+  requests_per_client, ///< of a benchmark of clients
 };
-inline constexpr std::size_t setting_count = 10;
+inline constexpr std::size_t setting_count = 11;
 
 struct SettingText {
   std::string text{};

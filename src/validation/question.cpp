@@ -14,6 +14,9 @@ namespace {
 /// Tokens of a sequence where a row does not say how many, and few of them weigh nothing beside the weights.
 constexpr double assumed_context = 512;
 
+/// What a row says of requests that come one after another.
+constexpr const char* closed_loop = "inflight";
+
 /// The first complaint stays.
 void complain(Understood& understood, std::string reason) {
   if (understood.reason.empty()) {
@@ -145,9 +148,9 @@ StatedTokens stated_tokens(const Measurement& row, const Settings& settings, Und
 /// The tokens of a time. Sources state of decoding what is cached when it starts as prompt, as depth, or as both.
 void set_timed_tokens(Understood& understood, const StatedTokens& stated, const Needs& needed, double length) {
   Workload& workload = understood.question.workload;
-  const double prompt = static_cast<double>(stated.prompt.value_or(0)) * length;
+  const double prompt = std::round(static_cast<double>(stated.prompt.value_or(0)) * length);
   const double depth = static_cast<double>(stated.depth.value_or(0));
-  const double output = static_cast<double>(stated.output.value_or(0)) * length;
+  const double output = std::round(static_cast<double>(stated.output.value_or(0)) * length);
   constexpr double some_steps = 2; // the first token is of the prefill
   if (!stated.prompt && !stated.output && !stated.depth) {
     complain(understood, "the row states no prompt and no output");
@@ -177,7 +180,11 @@ void set_workload(Understood& understood, const Measurement& row, const Settings
     complain(understood, "the row states no batch");
   }
   if (needed.prefill || needed.decode) {
-    set_timed_tokens(understood, stated, needed, settings[static_cast<std::size_t>(Setting::mean_length)].value_or(1));
+    Needs timed = needed;
+    if (row[Column::batching] == closed_loop) { // prompts and answers share steps
+      timed.prefill = timed.decode = true;
+    }
+    set_timed_tokens(understood, stated, timed, settings[static_cast<std::size_t>(Setting::mean_length)].value_or(1));
     return;
   }
   const bool any = stated.prompt || stated.output || stated.depth || stated.longest;
@@ -205,13 +212,17 @@ void set_workload(Understood& understood, const Measurement& row, const Settings
 }
 
 /// Which requests run at once is not always a batch that starts together.
-void set_arrivals(Understood& understood, const Measurement& row, const Needs& needed) {
+void set_arrivals(Understood& understood, const Measurement& row, const Settings& settings, const Needs& needed) {
   if (!needed.batch) {
     return;
   }
   const std::string& batching = row[Column::batching];
-  if (batching == "inflight") {
-    complain(understood, "closed loop of clients");
+  if (batching == closed_loop) {
+    Workload& workload = understood.question.workload;
+    const auto stated = [&](Setting setting) { return settings[static_cast<std::size_t>(setting)]; };
+    workload.arrival = Arrival::closed_loop;
+    workload.requests_per_client = stated(Setting::requests_per_client).value_or(0);
+    workload.equal_lengths = !stated(Setting::mean_length);
   } else if (batching == "disaggregated") {
     complain(understood, "prefill and decode on devices of their own");
   }
@@ -296,7 +307,7 @@ Understood Resolver::understand(const Measurement& row, Quantity quantity, const
   set_split(understood, row, settings, names->devices);
   set_limits(understood, row, settings);
   set_workload(understood, row, settings, needed, names->engine.reserves_context);
-  set_arrivals(understood, row, needed);
+  set_arrivals(understood, row, settings, needed);
   if (understood.reason.empty()) {
     question.deployment.cluster.devices = device_count(question.deployment.parallelism);
     check_question(understood);

@@ -12,7 +12,8 @@ namespace {
 /// What was measured did run: times do not depend on whether we believe that it fits.
 Prediction times(const Question& q) {
   Prediction prediction;
-  detail::set_times(prediction, bind_phases(step_models(q.deployment), q.deployment, q.workload), q.workload);
+  detail::set_times(prediction, bind_phases(step_models(q.deployment), q.deployment, q.workload), q.deployment,
+                    q.workload);
   return prediction;
 }
 

@@ -327,6 +327,9 @@ inline void check_offload(Checker& checker, const Deployment& deployment) {
   checker.tokens("prompt", workload.prompt, 1);
   checker.tokens("output", workload.output, 1);
   checker.tokens("context_depth", workload.context_depth, 0);
+  if (const double requests = workload.requests_per_client; !(requests == 0 || (requests >= 1 && requests <= 1e9))) {
+    checker.report("requests_per_client", std::to_string(requests), "must be 1 to 1e9, or 0 for steady state");
+  }
   return std::move(checker).issues();
 }
 

@@ -89,6 +89,15 @@ struct LoadHabits {
   friend bool operator==(const LoadHabits&, const LoadHabits&) = default;
 };
 
+/// What a server adds to requests. The defaults are a server that costs nothing and takes prompts one by one.
+struct ServingHabits {
+  Seconds request_overhead{};             ///< HTTP, tokenisation, scheduling: of each request, before its first token
+  double prefill_group = 1;               ///< prompts that on average are prefilled together, lengths varying
+  double prefill_group_equal_lengths = 1; ///< the same where all requests are equally long
+
+  friend bool operator==(const ServingHabits&, const ServingHabits&) = default;
+};
+
 /// A named, versioned engine. The profile that fits a device best is chosen by `constants_for`.
 struct Engine {
   Id id = "roofline";
@@ -98,6 +107,7 @@ struct Engine {
   MemoryHabits memory{};
   OffloadHabits offload{};
   LoadHabits load{};
+  ServingHabits serving{};
 
   friend bool operator==(const Engine&, const Engine&) = default;
 };

@@ -59,7 +59,20 @@ struct BoundPrefill {
     const Seconds whole = one_pass * static_cast<double>(plan.passes);
     return plan.remaining_sequences > 0 ? whole + remaining_sequences.time(context) : whole;
   }
+
+  /// Of which the operators alone, without the fixed costs of the passes.
+  [[nodiscard]] Seconds work_time(Tokens context) const {
+    const double last = plan.last_chunk.value() > 0 ? 1 : 0;
+    const Seconds fixed = pass.overhead * static_cast<double>(plan.chunks) + last_chunk.overhead * last;
+    return time(context) - fixed * static_cast<double>(plan.passes) - remaining_sequences.overhead;
+  }
 };
+
+/// Passes of a plan, the smaller ones included.
+[[nodiscard]] inline double passes(const PrefillPlan& plan) {
+  const std::int64_t chunks = plan.chunks + (plan.last_chunk.value() > 0 ? 1 : 0);
+  return static_cast<double>(plan.passes * chunks + (plan.remaining_sequences > 0 ? 1 : 0));
+}
 
 /// Resolves the prefill of `sequences` prompts. A `batched_tokens` of zero is no limit.
 [[nodiscard]] inline BoundPrefill bind_prefill(const StepModel& model, std::int64_t sequences, Tokens prompt,

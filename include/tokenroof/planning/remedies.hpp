@@ -68,7 +68,8 @@ namespace detail {
 /// The times of a question if memory were no limit.
 [[nodiscard]] inline Prediction unlimited(const Deployment& deployment, const Workload& workload) {
   Prediction prediction;
-  tokenroof::detail::set_times(prediction, bind_phases(step_models(deployment), deployment, workload), workload);
+  tokenroof::detail::set_times(prediction, bind_phases(step_models(deployment), deployment, workload), deployment,
+                               workload);
   return prediction;
 }
 
