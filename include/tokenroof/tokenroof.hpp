@@ -2,6 +2,7 @@
 /// Everything but the adaptors of `integrations/`.
 #pragma once
 
+#include "tokenroof/calibration.hpp"
 #include "tokenroof/catalogue.hpp"
 #include "tokenroof/explain.hpp"
 #include "tokenroof/network/named_schemes.hpp"

@@ -19,6 +19,7 @@ enum ExitCode : int {
 int predict(const PredictOptions& options);
 int sweep(const SweepOptions& options);
 int validate(const ValidateOptions& options);
+int calibrate(const CalibrateOptions& options);
 int models(const CatalogueOptions& options);
 int devices(const CatalogueOptions& options);
 int engines(const CatalogueOptions& options);

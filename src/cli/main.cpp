@@ -168,6 +168,61 @@ CLI::App* add_validate(CLI::App& app, ValidateOptions& options) {
   return command;
 }
 
+CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options) {
+  CLI::App* const command = app.add_subcommand("calibrate", "Fits an engine's constants to measured times.");
+  command
+      ->add_option(
+          "measurements", options.paths,
+          "CSV files of measurements (docs/validation.md), or what llama-bench or a serving benchmark of vLLM or "
+          "SGLang wrote")
+      ->type_name("FILE...")
+      ->required();
+  command->add_option("--engine", options.engine, "engine to start from: catalogue id or a file")
+      ->type_name("ID|FILE")
+      ->required();
+  command->add_option("-o,--output", options.output, "write the engine to this file, for --engine of other commands")
+      ->type_name("FILE")
+      ->group("Output");
+  add_form(*command, options, OutputForm::json, "--json", "write JSON, the unit in each name");
+  const auto add_given = [&](const char* name, std::string& value, const char* type, const char* text) {
+    command->add_option(name, value, text)->type_name(type)->group("What was measured (default: what the file says)");
+  };
+  add_given("--model", options.model, "ID|PATH", "network, where the file does not name it");
+  add_given("--device", options.device, "ID[@SIZE]|FILE", "device, where the file does not name it");
+  add_given("--weights", options.weights, "FORMAT", "format of the weights");
+  add_given("--kv", options.kv, "FORMAT", "format of the KV cache");
+  const auto add_degree = [&](const char* name, auto& value, const char* text) {
+    command->add_option(name, value, text)
+        ->check(check_whole_number, "")
+        ->type_name("N")
+        ->group("What was measured (default: what the file says)");
+  };
+  add_degree("--tp", options.tensor, "tensor parallel degree");
+  add_degree("--pp", options.pipeline, "pipeline parallel degree");
+  add_degree("--ep", options.expert, "expert parallel degree, within tp x dp");
+  add_degree("--dp", options.data, "data parallel degree");
+  command
+      ->add_option("--fit", options.fit,
+                   "constants to fit, as in the engine's file (default: those that it states for such devices)")
+      ->type_name("KEY,KEY...")
+      ->group("Fit");
+  command
+      ->add_option(
+          "--profile", options.profile,
+          "write all into this profile: family=NAME, device_class=NAME, both, or any; added where it is missing")
+      ->type_name("PROFILE")
+      ->group("Fit");
+  command
+      ->add_option(
+          "--group-by", options.group_by,
+          "what is left out together to test the fit: network, device, weights, batch, metric, or columns of a "
+          "CSV file")
+      ->type_name("COLUMNS")
+      ->capture_default_str()
+      ->group("Fit");
+  return command;
+}
+
 /// Runs a command; what it throws becomes a message and an exit code.
 template <class Command>
 int guarded(Command&& command) {
@@ -229,6 +284,9 @@ int main(int argc, char** argv) {
   ValidateOptions validate_options;
   CLI::App* const validate_command = add_validate(app, validate_options);
 
+  CalibrateOptions calibrate_options;
+  CLI::App* const calibrate_command = add_calibrate(app, calibrate_options);
+
   CatalogueOptions catalogue_options;
   const auto add_catalogue = [&](const char* name, const char* text, const char* type) {
     CLI::App* const command = app.add_subcommand(name, text);
@@ -249,8 +307,8 @@ int main(int argc, char** argv) {
     return app.exit(error, std::cout, std::cerr) == 0 ? success : usage;
   }
   if (app.get_subcommands().empty()) {
-    complain(
-        "a command is missing: predict, sweep, validate, models, devices, engines or formats\nSee tokenroof --help.");
+    complain("a command is missing: predict, sweep, validate, calibrate, models, devices, engines or formats\nSee "
+             "tokenroof --help.");
     return usage;
   }
   return guarded([&] {
@@ -262,6 +320,9 @@ int main(int argc, char** argv) {
     }
     if (*validate_command) {
       return validate(validate_options);
+    }
+    if (*calibrate_command) {
+      return calibrate(calibrate_options);
     }
     if (*models_command) {
       return models(catalogue_options);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tokenroof::cli {
 
@@ -61,6 +62,24 @@ struct ValidateOptions {
   std::string path{};
   std::string group_by = "framework,version,metric";
   std::string rows{}; ///< a file for one line a row; empty: none
+  OutputForm form = OutputForm::text;
+};
+
+struct CalibrateOptions {
+  std::vector<std::string> paths{};
+  std::string engine{};
+  std::string output{}; ///< a file for the engine; empty: none
+  std::string model{};  ///< what follows is for files that do not say
+  std::string device{};
+  std::string weights{};
+  std::string kv{};
+  std::optional<std::int64_t> tensor{};
+  std::optional<std::int64_t> pipeline{};
+  std::optional<std::int64_t> expert{};
+  std::optional<std::int64_t> data{};
+  std::string fit{};     ///< keys with commas; empty: all that the engine states
+  std::string profile{}; ///< empty: see docs/calibration.md
+  std::string group_by = "network";
   OutputForm form = OutputForm::text;
 };
 

@@ -15,8 +15,6 @@
 
 namespace tokenroof::cli {
 
-namespace {
-
 Format find_kv_format(const std::string& name) {
   if (const auto format = find_format(name)) {
     return *format;
@@ -28,6 +26,8 @@ Format find_kv_format(const std::string& name) {
   }
   throw UnknownFormat(name, nearest_names(name, names));
 }
+
+namespace {
 
 /// The devices in all: what was said, which must be what the split needs.
 std::int64_t device_total(const DeploymentOptions& options, const Parallelism& parallelism) {

@@ -40,6 +40,9 @@ struct Model {
 /// The engine of an id or a file; "auto" is the device's usual one.
 [[nodiscard]] Shared<Engine> find_engine(const std::string& text, const Device& device);
 
+/// The format of a KV cache by name. Throws UnknownFormat.
+[[nodiscard]] Format find_kv_format(const std::string& name);
+
 struct ResolvedDeployment {
   Deployment deployment{};
   std::vector<std::string> assumptions{}; ///< what the reader of the network had to assume

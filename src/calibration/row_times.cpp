@@ -1,0 +1,133 @@
+#include "calibration/row_times.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tokenroof/deployment/check.hpp"
+
+namespace tokenroof::calibration {
+
+namespace {
+
+/// The time, whether or not the deployment fits by our account: it was measured.
+Prediction times(const StepModels& models, const Deployment& deployment, const Workload& workload) {
+  Prediction prediction;
+  detail::set_times(prediction, bind_phases(models, deployment, workload), workload);
+  return prediction;
+}
+
+Seconds time_of(const Prediction& prediction, Metric metric) {
+  switch (metric) {
+  case Metric::ttft:
+    return prediction.ttft.value;
+  case Metric::tpot:
+    return prediction.tpot.value;
+  case Metric::end_to_end:
+    return prediction.end_to_end.value;
+  }
+  return absent<Seconds>();
+}
+
+/// Binds anew, without lowering anew.
+void rebind(StepModel& model, const Deployment& deployment) {
+  Program program = std::move(model.program);
+  model = bind(std::move(program), deployment);
+}
+
+std::string first_of(const std::vector<Issue>& issues) {
+  return issues.empty() ? "" : issues.front().field + " = " + issues.front().value + ": " + issues.front().reason;
+}
+
+} // namespace
+
+std::optional<std::size_t> profile_for(const Engine& engine, const Device& device) {
+  std::optional<std::size_t> best;
+  int closest = 0;
+  for (std::size_t i = 0; i < engine.profiles.size(); ++i) {
+    if (const int close = closeness(engine.profiles[i], device); close > closest) {
+      closest = close;
+      best = i;
+    }
+  }
+  return best;
+}
+
+std::string obstacle(const Observation& observation, const Shared<Engine>& engine) {
+  Deployment deployment = observation.deployment;
+  deployment.engine = engine;
+  if (!(observation.measured.value() > 0) || !std::isfinite(observation.measured.value())) {
+    return "the measured time is not above 0";
+  }
+  for (const std::string& fault : {first_of(check(deployment)), first_of(check(observation.workload))}) {
+    if (!fault.empty()) {
+      return fault;
+    }
+  }
+  const Prediction prediction = times(step_models(deployment), deployment, observation.workload);
+  if (time_of(prediction, observation.metric).value() > 0) {
+    return {};
+  }
+  const Absence absence = prediction.ttft_absence != Absence::none ? prediction.ttft_absence : prediction.tpot_absence;
+  return "no prediction: " + std::string(absence == Absence::none ? "no output token" : name(absence));
+}
+
+RowTimes::RowTimes(std::span<const Observation> observations, const Engine& engine) {
+  const Shared<Engine> shared(engine);
+  profile_of_row_.reserve(observations.size());
+  for (const Observation& observation : observations) {
+    Deployment deployment = observation.deployment;
+    deployment.engine = shared;
+    Rows& rows = rows_of(deployment, engine);
+    rows.rows.push_back({.workload = observation.workload,
+                         .metric = observation.metric,
+                         .log_measured = std::log(observation.measured.value()),
+                         .index = static_cast<Eigen::Index>(profile_of_row_.size())});
+    profile_of_row_.push_back(rows.profile);
+  }
+}
+
+RowTimes::Rows& RowTimes::rows_of(const Deployment& deployment, const Engine& engine) {
+  // Files are sorted by deployment more often than not: the last one first.
+  const auto found = std::find_if(deployments_.rbegin(), deployments_.rend(),
+                                  [&](const Rows& rows) { return rows.deployment == deployment; });
+  if (found != deployments_.rend()) {
+    return *found;
+  }
+  return deployments_.emplace_back(
+      Rows{.deployment = deployment,
+           .models = step_models(deployment),
+           .profile = profile_for(engine, deployment.cluster.device).value_or(engine.profiles.size())});
+}
+
+void RowTimes::evaluate(Rows& rows, const Shared<Engine>& engine, Eigen::VectorXd& out) {
+  rows.deployment.engine = engine;
+  rebind(rows.models.decode, rows.deployment);
+  if (rows.models.own_prefill) {
+    rebind(*rows.models.own_prefill, rows.deployment);
+  }
+  for (const Row& row : rows.rows) {
+    const Prediction prediction = times(rows.models, rows.deployment, row.workload);
+    out[row.index] = std::log(time_of(prediction, row.metric).value()) - row.log_measured;
+  }
+}
+
+void RowTimes::evaluate(const Engine& engine, std::span<const std::size_t> profiles, Eigen::VectorXd& out) {
+  const Shared<Engine> shared(engine);
+  for (Rows& rows : deployments_) {
+    if (std::find(profiles.begin(), profiles.end(), rows.profile) != profiles.end()) {
+      evaluate(rows, shared, out);
+    }
+  }
+}
+
+Eigen::VectorXd RowTimes::evaluate(const Engine& engine) {
+  const Shared<Engine> shared(engine);
+  Eigen::VectorXd out(rows());
+  for (Rows& rows : deployments_) {
+    evaluate(rows, shared, out);
+  }
+  return out;
+}
+
+} // namespace tokenroof::calibration
