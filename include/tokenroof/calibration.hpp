@@ -32,7 +32,8 @@ inline constexpr std::size_t metric_count = 3;
 
 [[nodiscard]] std::string_view name(Metric metric);
 
-/// A measured time. The deployment's engine does not matter: the one that is calibrated takes its place.
+/// A measured time. The engine that is calibrated takes the place of the deployment's; if that has the same id, its habits
+/// with memory stay.
 struct Observation {
   Deployment deployment{};
   Workload workload{};
@@ -47,7 +48,8 @@ struct NotUsed {
   std::uint64_t rows = 0;
 };
 
-/// What is said beside a file of measurements, in place of what it says or because it says nothing.
+/// What is said beside a file. Of a benchmark, in place of what it says or because it says nothing; of a CSV file of
+/// measurements, which rows are read.
 struct Given {
   std::optional<Shared<Network>> network{};
   std::optional<WeightScheme> weights{};

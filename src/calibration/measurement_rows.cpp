@@ -1,12 +1,12 @@
 #include "calibration/measurement_rows.hpp"
 
-#include <algorithm>
-#include <array>
 #include <sstream>
+#include <utility>
 
 #include "calibration/collector.hpp"
 #include "readers/csv_reader.hpp"
 #include "tokenroof/catalogue/engines.hpp"
+#include "validation/aliases.hpp"
 #include "validation/measurement.hpp"
 #include "validation/question.hpp"
 
@@ -16,31 +16,37 @@ namespace {
 
 using validation::Column;
 using validation::Measurement;
+using validation::Quantity;
 
-struct Reading {
-  std::string_view metric;
-  Metric time = Metric::ttft;
-  double (*seconds)(double value, const Workload& workload) = nullptr;
-};
+/// Which time a quantity is, or is a rate over.
+Metric metric_of(Quantity quantity) {
+  const validation::Needs needed = validation::needs(quantity);
+  return needed.prefill && needed.decode ? Metric::end_to_end : needed.prefill ? Metric::ttft : Metric::tpot;
+}
 
-double tokens_of_prompts(const Workload& w) { return w.prompt.value() * static_cast<double>(w.batch); }
-double tokens_of_outputs(const Workload& w) { return w.output.value() * static_cast<double>(w.batch); }
+/// Tokens of the whole batch that a rate counts in its time.
+double tokens_of(Metric metric, const Workload& workload) {
+  const double each = metric == Metric::ttft   ? workload.prompt.value()
+                      : metric == Metric::tpot ? 1
+                                               : workload.output.value();
+  return each * static_cast<double>(workload.batch);
+}
 
-constexpr std::array<Reading, 7> readings = {{
-    {"ttft_ms", Metric::ttft, [](double x, const Workload&) { return x * 1e-3; }},
-    {"tpot_ms", Metric::tpot, [](double x, const Workload&) { return x * 1e-3; }},
-    {"e2e_latency_ms", Metric::end_to_end, [](double x, const Workload&) { return x * 1e-3; }},
-    {"prefill_tok_per_s", Metric::ttft, [](double x, const Workload& w) { return tokens_of_prompts(w) / x; }},
-    {"decode_tok_per_s", Metric::tpot, [](double x, const Workload& w) { return static_cast<double>(w.batch) / x; }},
-    {"output_tok_per_s_per_user", Metric::tpot, [](double x, const Workload&) { return 1 / x; }},
-    {"output_tok_per_s_total", Metric::end_to_end,
-     [](double x, const Workload& w) { return tokens_of_outputs(w) / x; }},
-}};
-
-const Reading* reading_of(const std::string& metric) {
-  const auto found =
-      std::find_if(readings.begin(), readings.end(), [&](const Reading& reading) { return reading.metric == metric; });
-  return found != readings.end() ? &*found : nullptr;
+/// In which a row is of something else than what was asked for; empty: in nothing.
+std::string difference(const Deployment& deployment, const Given& given) {
+  if (given.network && (*given.network)->name != deployment.network->name) {
+    return "of another network";
+  }
+  if (given.device && given.device->id != deployment.cluster.device.id) {
+    return "of another device";
+  }
+  if (given.weights && given.weights->name != deployment.weights.name) {
+    return "in another format of weights";
+  }
+  if (given.kv && *given.kv != deployment.kv) {
+    return "with a KV cache in another format";
+  }
+  return given.parallelism && *given.parallelism != deployment.parallelism ? "split in another way" : "";
 }
 
 class Reader {
@@ -61,17 +67,15 @@ public:
 
 private:
   [[nodiscard]] std::string why_not(const Measurement& row) {
-    const Reading* const reading = reading_of(row[Column::metric]);
-    if (reading == nullptr) {
+    const validation::Reading* const reading =
+        validation::find_reading(row[Column::metric], row[Column::notes], row[Column::framework]);
+    if (reading == nullptr || !reading->quantity || !validation::is_time(*reading->quantity)) {
       return "the metric is no time: " + row[Column::metric].substr(0, 64);
     }
-    const std::string& batching = row[Column::batching];
-    if (!batching.empty() && batching != "single-stream" && batching != "static") {
-      return "no static batch: " + batching.substr(0, 64);
-    }
-    const validation::Understood understood = resolver_.understand(row, validation::Quantity::process_peak, {});
+    const validation::Understood understood = resolver_.understand(row, *reading->quantity, {});
     if (!understood.engine.empty() && understood.engine != engine_) {
-      return "of another engine: " + understood.engine;
+      const bool same = understood.engine.starts_with(std::string(options_.engine->id.view()) + "@");
+      return same ? "of another version: " + understood.engine : "of another engine";
     }
     if (!understood.reason.empty()) {
       return understood.reason;
@@ -80,15 +84,22 @@ private:
     if (!value || !(*value > 0)) {
       return "the value is no number above 0";
     }
-    take(row, *reading, *value, understood.question);
-    return {};
+    const std::string other = difference(understood.question.deployment, options_.given);
+    if (other.empty()) {
+      take(row, *reading->quantity, *value * reading->unit, understood.question);
+    }
+    return other;
   }
 
-  void take(const Measurement& row, const Reading& reading, double value, const validation::Question& question) {
+  /// `value`: in seconds, or tokens a second.
+  void take(const Measurement& row, Quantity quantity, double value, const validation::Question& question) {
+    const Metric metric = metric_of(quantity);
+    const bool rate = validation::is_rate(quantity);
     Observation observation{.deployment = question.deployment,
                             .workload = question.workload,
-                            .metric = reading.time,
-                            .measured = Seconds::from_value(reading.seconds(value, question.workload))};
+                            .metric = metric,
+                            .measured =
+                                Seconds::from_value(rate ? tokens_of(metric, question.workload) / value : value)};
     std::size_t column = 0;
     observation.group =
         group_of(observation, options_.group_by, [&](const std::string&) { return row.group[column++]; });

@@ -29,10 +29,43 @@ Seconds time_of(const Prediction& prediction, Metric metric) {
   return absent<Seconds>();
 }
 
+/// The engine with other habits, where there are any.
+Shared<Engine> with_habits(const Shared<Engine>& engine, const std::optional<MemoryHabits>& habits) {
+  if (!habits) {
+    return engine;
+  }
+  Engine changed = *engine;
+  changed.memory = *habits;
+  return changed;
+}
+
+/// What the row says of how memory is used, where it is not what the engine does.
+std::optional<MemoryHabits> own_habits(const Observation& observation, const Engine& engine) {
+  const Shared<Engine>& measured = observation.deployment.engine;
+  const bool same = !measured || measured->id != engine.id || measured->memory == engine.memory;
+  return same ? std::nullopt : std::optional(measured->memory);
+}
+
+/// The observation's deployment with the engine in place of its own.
+Deployment deployment_with(const Observation& observation, const Shared<Engine>& engine) {
+  Deployment deployment = observation.deployment;
+  deployment.engine = with_habits(engine, own_habits(observation, *engine));
+  return deployment;
+}
+
 /// Binds anew, without lowering anew.
 void rebind(StepModel& model, const Deployment& deployment) {
   Program program = std::move(model.program);
   model = bind(std::move(program), deployment);
+}
+
+/// Than the neutral engine, a twentieth allowed for clocks above the published ones and for rounding.
+bool is_faster_than_physics(const Observation& observation) {
+  constexpr double allowed = 0.95;
+  Deployment deployment = observation.deployment;
+  deployment.engine = roofline_engine();
+  const Prediction least = times(step_models(deployment), deployment, observation.workload);
+  return observation.measured < time_of(least, observation.metric) * allowed;
 }
 
 std::string first_of(const std::vector<Issue>& issues) {
@@ -54,8 +87,7 @@ std::optional<std::size_t> profile_for(const Engine& engine, const Device& devic
 }
 
 std::string obstacle(const Observation& observation, const Shared<Engine>& engine) {
-  Deployment deployment = observation.deployment;
-  deployment.engine = engine;
+  const Deployment deployment = deployment_with(observation, engine);
   if (!(observation.measured.value() > 0) || !std::isfinite(observation.measured.value())) {
     return "the measured time is not above 0";
   }
@@ -66,7 +98,7 @@ std::string obstacle(const Observation& observation, const Shared<Engine>& engin
   }
   const Prediction prediction = times(step_models(deployment), deployment, observation.workload);
   if (time_of(prediction, observation.metric).value() > 0) {
-    return {};
+    return is_faster_than_physics(observation) ? "faster than the device's published rates allow" : "";
   }
   const Absence absence = prediction.ttft_absence != Absence::none ? prediction.ttft_absence : prediction.tpot_absence;
   return "no prediction: " + std::string(absence == Absence::none ? "no output token" : name(absence));
@@ -76,9 +108,7 @@ RowTimes::RowTimes(std::span<const Observation> observations, const Engine& engi
   const Shared<Engine> shared(engine);
   profile_of_row_.reserve(observations.size());
   for (const Observation& observation : observations) {
-    Deployment deployment = observation.deployment;
-    deployment.engine = shared;
-    Rows& rows = rows_of(deployment, engine);
+    Rows& rows = rows_of(observation, shared);
     rows.rows.push_back({.workload = observation.workload,
                          .metric = observation.metric,
                          .log_measured = std::log(observation.measured.value()),
@@ -87,7 +117,8 @@ RowTimes::RowTimes(std::span<const Observation> observations, const Engine& engi
   }
 }
 
-RowTimes::Rows& RowTimes::rows_of(const Deployment& deployment, const Engine& engine) {
+RowTimes::Rows& RowTimes::rows_of(const Observation& observation, const Shared<Engine>& engine) {
+  const Deployment deployment = deployment_with(observation, engine);
   // Files are sorted by deployment more often than not: the last one first.
   const auto found = std::find_if(deployments_.rbegin(), deployments_.rend(),
                                   [&](const Rows& rows) { return rows.deployment == deployment; });
@@ -96,12 +127,13 @@ RowTimes::Rows& RowTimes::rows_of(const Deployment& deployment, const Engine& en
   }
   return deployments_.emplace_back(
       Rows{.deployment = deployment,
+           .habits = own_habits(observation, *engine),
            .models = step_models(deployment),
-           .profile = profile_for(engine, deployment.cluster.device).value_or(engine.profiles.size())});
+           .profile = profile_for(*engine, deployment.cluster.device).value_or(engine->profiles.size())});
 }
 
 void RowTimes::evaluate(Rows& rows, const Shared<Engine>& engine, Eigen::VectorXd& out) {
-  rows.deployment.engine = engine;
+  rows.deployment.engine = with_habits(engine, rows.habits);
   rebind(rows.models.decode, rows.deployment);
   if (rows.models.own_prefill) {
     rebind(*rows.models.own_prefill, rows.deployment);

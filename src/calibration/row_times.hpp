@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,12 +47,13 @@ private:
   /// Rows that share all but their workload.
   struct Rows {
     Deployment deployment{};
+    std::optional<MemoryHabits> habits{}; ///< of the row's engine, where they are not those of the engine
     StepModels models{};
     std::size_t profile = 0;
     std::vector<Row> rows{};
   };
 
-  [[nodiscard]] Rows& rows_of(const Deployment& deployment, const Engine& engine);
+  [[nodiscard]] Rows& rows_of(const Observation& observation, const Shared<Engine>& engine);
   static void evaluate(Rows& rows, const Shared<Engine>& engine, Eigen::VectorXd& out);
 
   std::vector<Rows> deployments_{};

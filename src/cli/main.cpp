@@ -185,17 +185,19 @@ CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options) {
       ->group("Output");
   add_form(*command, options, OutputForm::json, "--json", "write JSON, the unit in each name");
   const auto add_given = [&](const char* name, std::string& value, const char* type, const char* text) {
-    command->add_option(name, value, text)->type_name(type)->group("What was measured (default: what the file says)");
+    command->add_option(name, value, text)
+        ->type_name(type)
+        ->group("What was measured (default: what the files say; of CSV files other rows are left out)");
   };
-  add_given("--model", options.model, "ID|PATH", "network, where the file does not name it");
-  add_given("--device", options.device, "ID[@SIZE]|FILE", "device, where the file does not name it");
+  add_given("--model", options.model, "ID|PATH", "network of a benchmark; of a CSV file, rows of it alone");
+  add_given("--device", options.device, "ID[@SIZE]|FILE", "device, likewise");
   add_given("--weights", options.weights, "FORMAT", "format of the weights");
   add_given("--kv", options.kv, "FORMAT", "format of the KV cache");
   const auto add_degree = [&](const char* name, auto& value, const char* text) {
     command->add_option(name, value, text)
         ->check(check_whole_number, "")
         ->type_name("N")
-        ->group("What was measured (default: what the file says)");
+        ->group("What was measured (default: what the files say; of CSV files other rows are left out)");
   };
   add_degree("--tp", options.tensor, "tensor parallel degree");
   add_degree("--pp", options.pipeline, "pipeline parallel degree");

