@@ -18,17 +18,20 @@ using validation::Column;
 using validation::Measurement;
 using validation::Quantity;
 
-/// Which time a quantity is, or is a rate over.
-Metric metric_of(Quantity quantity) {
+/// Which time a quantity is, or is a rate over: in a closed loop, prompts count over the whole time.
+Metric metric_of(Quantity quantity, const Workload& workload) {
   const validation::Needs needed = validation::needs(quantity);
+  if (quantity == Quantity::prefill_rate && workload.arrival == Arrival::closed_loop) {
+    return Metric::end_to_end;
+  }
   return needed.prefill && needed.decode ? Metric::end_to_end : needed.prefill ? Metric::ttft : Metric::tpot;
 }
 
 /// Tokens of the whole batch that a rate counts in its time.
-double tokens_of(Metric metric, const Workload& workload) {
-  const double each = metric == Metric::ttft   ? workload.prompt.value()
-                      : metric == Metric::tpot ? 1
-                                               : workload.output.value();
+double tokens_of(Quantity rate, const Workload& workload) {
+  const double each = rate == Quantity::prefill_rate  ? workload.prompt.value()
+                      : rate == Quantity::decode_rate ? 1
+                                                      : workload.output.value();
   return each * static_cast<double>(workload.batch);
 }
 
@@ -93,13 +96,13 @@ private:
 
   /// `value`: in seconds, or tokens a second.
   void take(const Measurement& row, Quantity quantity, double value, const validation::Question& question) {
-    const Metric metric = metric_of(quantity);
+    const Metric metric = metric_of(quantity, question.workload);
     const bool rate = validation::is_rate(quantity);
     Observation observation{.deployment = question.deployment,
                             .workload = question.workload,
                             .metric = metric,
                             .measured =
-                                Seconds::from_value(rate ? tokens_of(metric, question.workload) / value : value)};
+                                Seconds::from_value(rate ? tokens_of(quantity, question.workload) / value : value)};
     std::size_t column = 0;
     observation.group =
         group_of(observation, options_.group_by, [&](const std::string&) { return row.group[column++]; });

@@ -13,7 +13,7 @@ namespace {
 /// The time, whether or not the deployment fits by our account: it was measured.
 Prediction times(const StepModels& models, const Deployment& deployment, const Workload& workload) {
   Prediction prediction;
-  detail::set_times(prediction, bind_phases(models, deployment, workload), workload);
+  detail::set_times(prediction, bind_phases(models, deployment, workload), deployment, workload);
   return prediction;
 }
 
