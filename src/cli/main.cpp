@@ -127,6 +127,17 @@ void add_workload(CLI::App& command, Options& options, const char* type) {
   add("--context-depth", options.context_depth, "tokens of each sequence cached before its prompt");
 }
 
+void add_closed_loop(CLI::App& command, PredictOptions& options) {
+  const auto add = [&](const char* name, std::optional<std::int64_t>& value, const char* text) {
+    return command.add_option(name, value, text)->type_name("N")->check(check_whole_number, "")->group("Workload");
+  };
+  CLI::Option* const clients = add("--concurrency", options.concurrency,
+                                   "clients that each send their next request when the last one is answered");
+  clients->excludes(command.get_option("--batch"));
+  add("--requests", options.requests, "of a benchmark whose clients all start together (default: steady state)")
+      ->needs(clients);
+}
+
 template <class Options>
 CLI::Option* add_form(CLI::App& command, Options& options, OutputForm form, const char* name, const char* text) {
   return command
@@ -273,6 +284,7 @@ int main(int argc, char** argv) {
   add_deployment(*predict_command, predict_options.deployment);
   add_offload(*predict_command, predict_options.deployment);
   add_workload(*predict_command, predict_options, "N");
+  add_closed_loop(*predict_command, predict_options);
   add_output(*predict_command, predict_options, "exit 5 if it does not fit");
 
   SweepOptions sweep_options;

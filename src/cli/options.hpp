@@ -40,6 +40,8 @@ struct DeploymentOptions {
 struct PredictOptions {
   DeploymentOptions deployment{};
   std::int64_t batch = 1;
+  std::optional<std::int64_t> concurrency{}; ///< clients of a closed loop, instead of a batch
+  std::optional<std::int64_t> requests{};    ///< that they send, all starting together
   std::int64_t prompt = 512;
   std::int64_t output = 128;
   std::int64_t context_depth = 0;

@@ -17,10 +17,18 @@ namespace {
 
 Workload workload_of(const PredictOptions& options) {
   const auto tokens = [](std::int64_t count) { return Tokens::from_value(static_cast<double>(count)); };
-  return {.batch = options.batch,
-          .prompt = tokens(options.prompt),
-          .output = tokens(options.output),
-          .context_depth = tokens(options.context_depth)};
+  Workload workload{.batch = options.batch,
+                    .prompt = tokens(options.prompt),
+                    .output = tokens(options.output),
+                    .context_depth = tokens(options.context_depth)};
+  if (options.concurrency) {
+    workload.batch = *options.concurrency;
+    workload.arrival = Arrival::closed_loop;
+  }
+  if (options.requests) {
+    workload.requests_per_client = static_cast<double>(*options.requests) / static_cast<double>(workload.batch);
+  }
+  return workload;
 }
 
 void write_answer(const report::Answer& answer, OutputForm form) {

@@ -29,9 +29,9 @@ constexpr std::size_t most_entries = 100;
 constexpr std::size_t most_note_bytes = 10'000;
 constexpr double most_of_a_figure = 1e9; // microseconds, tokens, MiB: beyond, it is in the wrong unit
 
-constexpr std::array<std::string_view, 13> engine_keys = {
+constexpr std::array<std::string_view, 14> engine_keys = {
     "schema_version", "id",       "version", "date",    "note",    "aliases", "unit",
-    "default_for",    "profiles", "memory",  "offload", "loading", "serving"};
+    "default_for",    "profiles", "memory",  "offload", "loading", "serving", "overlaps_stages"};
 constexpr std::array<std::string_view, 4> profile_keys = {"family", "device_class", "note", "constants"};
 constexpr std::array<std::string_view, 2> selector_keys = {"family", "device_class"};
 constexpr std::array<std::string_view, 9> figure_keys = {"value", "low",  "high", "basis",     "source",
@@ -400,6 +400,7 @@ EngineFile parse_engine_file(std::string_view json, std::string_view name) {
   file.aliases = aliases_of(object);
   file.engine.unit = static_cast<ComputeUnitKind>(object.one_of("unit", compute_unit_names));
   file.engine.profiles = profiles_of(object);
+  file.engine.overlaps_stages = object.find("overlaps_stages") != nullptr && truth_of(object, "overlaps_stages");
   file.engine.memory = memory_habits(object);
   file.engine.offload = offload_habits(object);
   file.engine.load = load_habits(object);

@@ -53,6 +53,7 @@ void for_each_prediction_field(const Workload& workload, const Prediction& p, Vi
   using detail::visit_estimate;
   constexpr double milliseconds = 1e3;
   visit("batch", workload.batch);
+  visit("arrival", name(workload.arrival));
   visit("prompt_tokens", workload.prompt.value());
   visit("output_tokens", workload.output.value());
   visit("context_depth_tokens", workload.context_depth.value());

@@ -244,7 +244,12 @@ private:
 
   [[nodiscard]] std::string workload() const {
     const Workload& w = answer_.workload;
-    std::string text = fmt::format("batch {}, prompt {}, output {}", w.batch, to_text(w.prompt), to_text(w.output));
+    const bool loop = w.arrival == Arrival::closed_loop;
+    std::string text = fmt::format("{} {}, prompt {}, output {}", loop ? "clients in a closed loop" : "batch", w.batch,
+                                   to_text(w.prompt), to_text(w.output));
+    if (w.requests_per_client > 0) {
+      text += fmt::format(", {:.4g} requests each, all starting together", w.requests_per_client);
+    }
     return w.context_depth.value() > 0 ? text + fmt::format(", {} cached before", to_text(w.context_depth)) : text;
   }
 
@@ -297,10 +302,12 @@ private:
     }
     Table table({Align::left, Align::right, Align::unit, Align::left});
     const Prediction& p = prediction_;
+    const bool loop = answer_.workload.arrival == Arrival::closed_loop;
     const bool several = answer_.workload.batch > 1;
     time_row(table, "TTFT", p.ttft,
-             several ? "from arrival to the first token out, of the whole batch"
-                     : "from arrival to the first token out");
+             std::string("from arrival to the first token out") + (loop      ? ", mean of all requests"
+                                                                   : several ? ", of the whole batch"
+                                                                             : ""));
     absence_row(table, "TTFT", reason_without_ttft(p));
     time_row(table, "TPOT", p.tpot, "(end to end - TTFT) / (output - 1)");
     absence_row(table, "TPOT", reason_without_tpot(p));
@@ -310,7 +317,9 @@ private:
     time_row(table, "throughput", p.tokens_per_second,
              several ? "output of all sequences / end to end" : "output / end to end");
     time_row(table, "prefill", p.prefill_tokens_per_second,
-             several ? "prompts of all sequences / TTFT" : "prompt / TTFT");
+             loop      ? "prompts of all clients / end to end"
+             : several ? "prompts of all sequences / TTFT"
+                       : "prompt / TTFT");
     out_ += table.str();
     line();
   }

@@ -212,7 +212,28 @@ RC_GTEST_PROP(Predictions, ChunksNeverSpeedUpAPrompt, ()) {
   chunking.memory.batched_tokens = tokens(16, 4096);
   Deployment chunked = whole;
   chunked.engine = chunking;
-  RC_ASSERT(predict(chunked, workload).ttft.value >= predict(whole, workload).ttft.value * (1 - 1e-9));
+  const auto stages = static_cast<double>(whole.parallelism.pipeline); // which chunks may keep busy all at once
+  const Seconds unbroken = predict(whole, workload).ttft.value;
+  RC_ASSERT(predict(chunked, workload).ttft.value >= unbroken * ((1 - 1e-9) / stages));
+  chunking.overlaps_stages = false;
+  chunked.engine = chunking;
+  RC_ASSERT(predict(chunked, workload).ttft.value >= unbroken * (1 - 1e-9));
+}
+
+RC_GTEST_PROP(Predictions, OverlappingStagesWorkOnManyChunksAtOnce, ()) {
+  Deployment apart = any_valid_deployment();
+  Workload workload = any_workload();
+  workload.batch = apart.parallelism.data;
+  Engine engine = *apart.engine;
+  engine.memory.batched_tokens = tokens(16, 4096);
+  Deployment together = apart;
+  together.engine = engine;
+  engine.overlaps_stages = false;
+  apart.engine = engine;
+  const Seconds slow = predict(apart, workload).ttft.value;
+  const Seconds fast = predict(together, workload).ttft.value;
+  RC_ASSERT(fast <= slow * (1 + 1e-9));
+  RC_ASSERT(fast >= slow * ((1 - 1e-9) / static_cast<double>(apart.parallelism.pipeline)));
 }
 
 /// Numbers that no one means.

@@ -104,6 +104,7 @@ struct Engine {
   InlineString<32> version{};
   std::optional<ComputeUnitKind> unit{}; ///< which compute unit it runs on; none: whichever the device has, GPU first
   std::vector<EngineProfile> profiles{};
+  bool overlaps_stages = true; ///< in prefill, pipeline stages work on different passes at the same time
   MemoryHabits memory{};
   OffloadHabits offload{};
   LoadHabits load{};

@@ -46,8 +46,12 @@ struct BoundPrefill {
   BoundStep pass{};
   BoundStep last_chunk{};          ///< when `plan.last_chunk` is not zero
   BoundStep remaining_sequences{}; ///< when `plan.remaining_sequences` is not zero
+  /// Pipeline stages that work on different passes at the same time; 1: each pass goes through all before the next.
+  double overlapping_stages = 1;
 
-  /// Seconds until the last prompt of the batch is through, each sequence having `context` tokens cached before.
+  /// Seconds until the last prompt of the batch is through, each sequence having `context` tokens cached before. Of *p*
+  /// stages that overlap, equally long ones, the last pass leaves the last stage `(p - 1)/p` of its own time after the others
+  /// are through.
   [[nodiscard]] Seconds time(Tokens context) const {
     Seconds one_pass;
     for (std::int64_t i = 0; i < plan.chunks; ++i) {
@@ -56,8 +60,15 @@ struct BoundPrefill {
     if (plan.last_chunk.value() > 0) {
       one_pass += last_chunk.time(context + plan.chunk * static_cast<double>(plan.chunks));
     }
-    const Seconds whole = one_pass * static_cast<double>(plan.passes);
-    return plan.remaining_sequences > 0 ? whole + remaining_sequences.time(context) : whole;
+    Seconds whole = one_pass * static_cast<double>(plan.passes);
+    Seconds last = plan.last_chunk.value() > 0
+                       ? last_chunk.time(context + plan.chunk * static_cast<double>(plan.chunks))
+                       : pass.time(context + plan.chunk * static_cast<double>(plan.chunks - 1));
+    if (plan.remaining_sequences > 0) {
+      last = remaining_sequences.time(context);
+      whole += last;
+    }
+    return whole / overlapping_stages + last * (1 - 1 / overlapping_stages);
   }
 
   /// Of which the operators alone, without the fixed costs of the passes.
@@ -77,7 +88,8 @@ struct BoundPrefill {
 /// Resolves the prefill of `sequences` prompts. A `batched_tokens` of zero is no limit.
 [[nodiscard]] inline BoundPrefill bind_prefill(const StepModel& model, std::int64_t sequences, Tokens prompt,
                                                Tokens batched_tokens) {
-  BoundPrefill prefill{.plan = plan_prefill(sequences, prompt, batched_tokens)};
+  BoundPrefill prefill{.plan = plan_prefill(sequences, prompt, batched_tokens),
+                       .overlapping_stages = model.overlapping_stages};
   const PrefillPlan& plan = prefill.plan;
   prefill.pass = model.at(plan.sequences_per_pass, plan.chunk);
   if (plan.last_chunk.value() > 0) {

@@ -45,6 +45,7 @@ struct StepModel {
   std::optional<Bandwidth> link{};       ///< among tensor and expert ranks, efficiency included
   std::optional<Bandwidth> stage_link{}; ///< between pipeline stages
   bool attention_scores = false;         ///< they pass through memory
+  double overlapping_stages = 1;         ///< pipeline stages that work on different passes at once
   double tensor_doublings = 0;           ///< log2 of the tensor-parallel degree
   std::optional<HostSide> host{};        ///< where anything lies in host memory
 
@@ -206,6 +207,7 @@ namespace detail {
     model.stage_link =
         detail::effective_link(deployment.cluster, parallelism.tensor * parallelism.pipeline, model.constants);
   }
+  model.overlapping_stages = engine.overlaps_stages ? static_cast<double>(parallelism.pipeline) : 1;
   model.attention_scores = engine.memory.attention_scores;
   model.tensor_doublings = std::log2(static_cast<double>(parallelism.tensor));
   if (uses_host(deployment.offload)) {
