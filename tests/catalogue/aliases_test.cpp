@@ -77,6 +77,8 @@ TEST(NetworkNames, AreUnderstoodAsPeopleWriteThem) {
   EXPECT_EQ(network_of("Mistral-Small-3.1-24B-Instruct-2503-UD-Q4_K_XL"), "mistral-small-24b");
   EXPECT_EQ(network_of("llama-2-7b.Q4_K_M"), "llama-2-7b");
   EXPECT_EQ(network_of("gpt-oss-20b-F16"), "gpt-oss-20b");
+  EXPECT_EQ(network_of("zhipuai/GLM-5"), "glm-5.1");
+  EXPECT_EQ(network_of("Qwen3-Coder-Next"), "qwen3-next-80b-a3b");
 }
 
 TEST(NetworkNames, WhatIsAmbiguousIsNotGuessed) {
@@ -92,6 +94,9 @@ TEST(WeightFormatNames, AreUnderstoodAsPeopleWriteThem) {
   EXPECT_EQ(scheme_of("bnb.nf4", "llama-2-7b"), "nf4");
   EXPECT_EQ(scheme_of("F16", "llama-2-7b"), "ggml-f16");
   EXPECT_EQ(scheme_of("F16", "gpt-oss-20b"), "ggml-f16-mxfp4");
+  EXPECT_EQ(scheme_of("fp8 (moe fp8_block)", "glm-5.1"), "fp8-block");
+  EXPECT_EQ(scheme_of("Q2_K - Small", "llama-3.1-8b"), "Q2_K_S");
+  EXPECT_EQ(scheme_of("MLX mxfp4", "gemma-4-31b"), "mlx-4bit");
 }
 
 TEST(WeightFormatNames, NetworksNameSaysWhatTheFormatLeavesOpen) {
@@ -127,6 +132,10 @@ TEST(EngineNames, BackendAndDeviceDecide) {
   EXPECT_EQ(engine_of("llama.cpp", "Metal", nullptr), "llama.cpp-metal");
   EXPECT_EQ(engine_of("llama.cpp", "", &mac), "llama.cpp-metal");
   EXPECT_EQ(engine_of("llama.cpp", "CUDA", nullptr), "llama.cpp-cuda");
+  EXPECT_EQ(engine_of("ollama", "", &mac), "llama.cpp-metal");
+  EXPECT_EQ(engine_of("mlx-vlm", "", &mac), "mlx");
+  EXPECT_EQ(engine_of("Qualcomm AI Hub genie", "NPU", nullptr), "genie");
+  EXPECT_FALSE(resolve_engine("ollama", "", "", nullptr)) << "on other devices it is not known which backend it used";
   EXPECT_THAT(resolve_engine("nobody's", "", "", nullptr).reason, HasSubstr("nobody's"));
 }
 
