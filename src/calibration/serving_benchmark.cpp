@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -15,33 +16,28 @@ Names names_in(const Record& record) {
           .device = record.text("device")};
 }
 
+constexpr double most_clients = 1e6;
+
 Tokens tokens(double count) { return Tokens::from_value(std::round(count)); }
 
-/// A static batch of one size is the whole question only where requests do not wait for one another.
-std::string not_alone(const Record& record) {
-  const auto concurrency = record.number("max_concurrency");
-  if (!concurrency) {
-    return "requests arrive at a rate of their own (no max_concurrency)";
-  }
-  return *concurrency == 1
-             ? ""
-             : "several requests at once (max_concurrency above 1): their times are of serving under load";
-}
-
-/// Tokens of the mean request; nothing where the record does not tell.
-std::optional<Workload> mean_request(const Record& record) {
+/// The clients' mean request; nothing where the record does not tell. How much lengths vary no benchmark writes down.
+std::optional<Workload> mean_request(const Record& record, double clients) {
   const auto requests = record.number_of({"completed", "num_prompts"});
   const auto input = record.number_of({"total_input_tokens", "total_input"});
   const auto output = record.number_of({"total_output_tokens", "total_output"});
   if (!requests || !input || !output || !(*requests >= 1) || !(*input >= *requests) || !(*output >= *requests)) {
     return std::nullopt;
   }
-  return Workload{.batch = 1, .prompt = tokens(*input / *requests), .output = tokens(*output / *requests)};
+  return Workload{.batch = static_cast<std::int64_t>(clients),
+                  .prompt = tokens(*input / *requests),
+                  .output = tokens(*output / *requests),
+                  .arrival = Arrival::closed_loop,
+                  .requests_per_client = std::max(*requests / clients, 1.0)};
 }
 
 struct Time {
   Metric metric = Metric::ttft;
-  std::array<std::string_view, 2> names{}; ///< the median, since the first requests warm up, else the mean
+  std::array<std::string_view, 2> names{}; ///< median and mean
 };
 
 constexpr std::array<Time, 3> serving_times = {{
@@ -70,10 +66,11 @@ bool is_serving_benchmark(const Record& record) {
 }
 
 Understood understand_serving_benchmark(const Record& record, const ReadOptions& options) {
-  if (const std::string reason = not_alone(record); !reason.empty()) {
-    return {.reason = reason};
+  const auto clients = record.number("max_concurrency");
+  if (!clients || !(*clients >= 1) || !(*clients <= most_clients)) {
+    return {.reason = "requests arrive at a rate of their own (no max_concurrency)"};
   }
-  const std::optional<Workload> workload = mean_request(record);
+  const std::optional<Workload> workload = mean_request(record, *clients);
   if (!workload) {
     return {.reason = "no numbers of requests and tokens (completed, total_input_tokens, total_output_tokens)"};
   }
@@ -83,8 +80,10 @@ Understood understand_serving_benchmark(const Record& record, const ReadOptions&
     return understood;
   }
   for (const Time& time : serving_times) {
+    // Of one client the median, since the first requests warm up; of several the mean, which is what waiting adds up to.
+    const std::size_t first = *clients > 1 ? 1 : 0;
     add(understood, named.deployment, *workload, time.metric,
-        in_seconds(record.number_of({time.names[0], time.names[1]})));
+        in_seconds(record.number_of({time.names[first], time.names[1 - first]})));
   }
   understood.reason = understood.observations.empty() ? "no time above 0" : "";
   return understood;

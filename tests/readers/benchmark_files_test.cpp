@@ -131,7 +131,7 @@ TEST(LlamaBench, WhatCannotBeUsedIsSaid) {
 
 const ReadOptions on_h100 = {.given = {.device = catalogue::device("h100_sxm")}, .engine = catalogue::engine("vllm")};
 
-TEST(ServingBenchmark, OneRequestAtATimeIsAStaticBatch) {
+TEST(ServingBenchmark, OneRequestAtATimeIsReadByItsMedians) {
   const Measurements measured = parsed(serving_json(1, 30, 8), on_h100);
   ASSERT_EQ(measured.observations.size(), 2U);
   const Observation& first = measured.observations[0];
@@ -150,8 +150,17 @@ TEST(ServingBenchmark, TheCheckpointSaysTheFormat) {
   EXPECT_EQ(measured.observations[0].deployment.weights.name.view(), "fp8");
 }
 
-TEST(ServingBenchmark, LoadIsNotUsed) {
-  EXPECT_THAT(only_reason(parsed(serving_json(16, 30, 8), on_h100)), HasSubstr("max_concurrency above 1"));
+TEST(ServingBenchmark, ClientsAreAClosedLoop) {
+  const Measurements measured = parsed(serving_json(5, 30, 8), on_h100);
+  ASSERT_EQ(measured.observations.size(), 2U);
+  const Observation& first = measured.observations[0];
+  EXPECT_EQ(first.workload.arrival, Arrival::closed_loop);
+  EXPECT_EQ(first.workload.batch, 5);
+  EXPECT_DOUBLE_EQ(first.workload.requests_per_client, 2);
+  EXPECT_DOUBLE_EQ(first.measured.value(), 0.09); // the mean
+}
+
+TEST(ServingBenchmark, ArrivalsAtARateAreNotUsed) {
   std::string open = serving_json(1, 30, 8);
   open.replace(open.find(R"("max_concurrency": 1)"), 20, R"("max_concurrency": null)");
   EXPECT_THAT(only_reason(parsed(open, on_h100)), HasSubstr("no max_concurrency"));
