@@ -94,8 +94,9 @@ struct ProfileSelector {
 [[nodiscard]] std::string text_of(const ProfileSelector& selector);
 
 struct Options {
-  /// Keys of the constants to fit, as in the engine's file; "gemm_utilisation" stands for all its arithmetics. Those named
-  /// here are fitted even where the file states none. Empty: all that it states.
+  /// Keys of the constants to fit, as in the engine's file; "gemm_utilisation" stands for all its arithmetics, "serving" for
+  /// all that a server adds. Those named here are fitted even where the file states none; "stated", and an empty list, are
+  /// all that it states.
   std::vector<std::string> fit{};
   /// The profile into which all constants go; it is added where the file has none like it. Rows of devices that other
   /// profiles are closer to are not used. None: that of the rows' devices, where it is one and the same; else each constant
@@ -108,7 +109,7 @@ struct Options {
 
 /// A constant of one profile, in the unit of the file.
 struct FittedConstant {
-  ProfileSelector profile{}; ///< under which it stands in the file
+  ProfileSelector profile{}; ///< under which it stands in the file; of serving, that of any device
   std::string key{};
   double prior = std::numeric_limits<double>::quiet_NaN(); ///< what the file said
   double prior_low = std::numeric_limits<double>::quiet_NaN();

@@ -177,10 +177,9 @@ inline void add_page_ins(BoundPhases& phases, const StepModels& models, const De
 } // namespace detail
 
 /// Resolves both phases for a workload's batch and prompt; of mapped weights also for its output and context depth, since
-/// the cache takes memory from them.
+/// the cache takes memory from them. `running`: `running_sequences` of them, which no constant of the time laws changes.
 [[nodiscard]] inline BoundPhases bind_phases(const StepModels& models, const Deployment& deployment,
-                                             const Workload& workload) {
-  const std::int64_t running = running_sequences(deployment, workload);
+                                             const Workload& workload, std::int64_t running) {
   const std::int64_t sequences = batch_per_replica(running, deployment.parallelism);
   const std::int64_t prompts = workload.arrival == Arrival::together ? sequences : 1;
   BoundPhases phases{
@@ -192,6 +191,11 @@ inline void add_page_ins(BoundPhases& phases, const StepModels& models, const De
     detail::add_page_ins(phases, models, deployment, workload);
   }
   return phases;
+}
+
+[[nodiscard]] inline BoundPhases bind_phases(const StepModels& models, const Deployment& deployment,
+                                             const Workload& workload) {
+  return bind_phases(models, deployment, workload, running_sequences(deployment, workload));
 }
 
 namespace detail {

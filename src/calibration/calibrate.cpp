@@ -222,8 +222,9 @@ private:
                        .date = options_.date,
                        .rows = rows_text(used_, variable.profiles, times_, outcome.rows)});
     }
-    return {.profile = document_.selector(variable.profile),
-            .key = variable.constant.key,
+    const bool of_serving = variable.constant.serving != nullptr;
+    return {.profile = of_serving ? ProfileSelector{} : document_.selector(variable.profile),
+            .key = variable.constant.name(),
             .prior = variable.prior.value,
             .prior_low = variable.prior.low,
             .prior_high = variable.prior.high,

@@ -15,18 +15,9 @@ const Json* member(const Json& object, std::string_view key) {
   return found != object.end() ? &*found : nullptr;
 }
 
-/// The object that holds a constant's figure within a profile's constants, and the key there.
-std::string key_of(const Constant& constant) {
-  return constant.field != nullptr ? constant.key : std::string(arithmetic_names[constant.arithmetic]);
-}
-
-Json& holder_of(Json& constants, const Constant& constant) {
-  return constant.field != nullptr ? constants : constants[std::string(utilisation_key)];
-}
-
-const Json* figure_of(const Json& constants, const Constant& constant) {
-  const Json* holder = constant.field != nullptr ? &constants : member(constants, utilisation_key);
-  return holder != nullptr ? member(*holder, key_of(constant)) : nullptr;
+/// The object of a document in which a constant's group, or the constant itself, stands.
+const Json* home_of(const Json& document, std::size_t profile, const Constant& constant) {
+  return constant.serving != nullptr ? &document : member(document.at("profiles").at(profile), "constants");
 }
 
 double number_in(const Json& figure, std::string_view key) {
@@ -92,8 +83,9 @@ std::optional<std::size_t> EngineDocument::find_profile(const ProfileSelector& s
 }
 
 std::optional<Figure> EngineDocument::stated(std::size_t profile, const Constant& constant) const {
-  const Json* constants = member(document_.at("profiles").at(profile), "constants");
-  const Json* figure = constants != nullptr ? figure_of(*constants, constant) : nullptr;
+  const Json* const home = home_of(document_, profile, constant);
+  const Json* const holder = home == nullptr || constant.group.empty() ? home : member(*home, constant.group);
+  const Json* const figure = holder != nullptr ? member(*holder, constant.key) : nullptr;
   if (figure == nullptr) {
     return std::nullopt;
   }
@@ -125,8 +117,8 @@ void EngineDocument::state(std::size_t profile, const Constant& constant, const 
     stated["date"] = origin.date;
   }
   stated["rows"] = origin.rows;
-  Json& constants = document_["profiles"][profile]["constants"];
-  holder_of(constants, constant)[key_of(constant)] = std::move(stated);
+  Json& home = constant.serving != nullptr ? document_ : document_["profiles"][profile]["constants"];
+  (constant.group.empty() ? home : home[constant.group])[constant.key] = std::move(stated);
   read_again();
 }
 

@@ -37,7 +37,7 @@ public:
   [[nodiscard]] ProfileSelector selector(std::size_t profile) const;
   [[nodiscard]] std::optional<std::size_t> find_profile(const ProfileSelector& selector) const;
 
-  /// What a profile itself states.
+  /// What a profile itself states; of serving what the engine does.
   [[nodiscard]] std::optional<Figure> stated(std::size_t profile, const Constant& constant) const;
 
   /// Adds a profile that states nothing; returns its index.

@@ -11,9 +11,10 @@ namespace tokenroof::calibration {
 namespace {
 
 /// The time, whether or not the deployment fits by our account: it was measured.
-Prediction times(const StepModels& models, const Deployment& deployment, const Workload& workload) {
+Prediction times(const StepModels& models, const Deployment& deployment, const Workload& workload,
+                 std::int64_t running) {
   Prediction prediction;
-  detail::set_times(prediction, bind_phases(models, deployment, workload), deployment, workload);
+  detail::set_times(prediction, bind_phases(models, deployment, workload, running), deployment, workload);
   return prediction;
 }
 
@@ -64,7 +65,8 @@ bool is_faster_than_physics(const Observation& observation) {
   constexpr double allowed = 0.95;
   Deployment deployment = observation.deployment;
   deployment.engine = roofline_engine();
-  const Prediction least = times(step_models(deployment), deployment, observation.workload);
+  const Prediction least = times(step_models(deployment), deployment, observation.workload,
+                                 running_sequences(deployment, observation.workload));
   return observation.measured < time_of(least, observation.metric) * allowed;
 }
 
@@ -96,7 +98,8 @@ std::string obstacle(const Observation& observation, const Shared<Engine>& engin
       return fault;
     }
   }
-  const Prediction prediction = times(step_models(deployment), deployment, observation.workload);
+  const Prediction prediction = times(step_models(deployment), deployment, observation.workload,
+                                      running_sequences(deployment, observation.workload));
   if (time_of(prediction, observation.metric).value() > 0) {
     return is_faster_than_physics(observation) ? "faster than the device's published rates allow" : "";
   }
@@ -111,6 +114,7 @@ RowTimes::RowTimes(std::span<const Observation> observations, const Engine& engi
     Rows& rows = rows_of(observation, shared);
     rows.rows.push_back({.workload = observation.workload,
                          .metric = observation.metric,
+                         .running = running_sequences(rows.deployment, observation.workload),
                          .log_measured = std::log(observation.measured.value()),
                          .index = static_cast<Eigen::Index>(profile_of_row_.size())});
     profile_of_row_.push_back(rows.profile);
@@ -139,7 +143,7 @@ void RowTimes::evaluate(Rows& rows, const Shared<Engine>& engine, Eigen::VectorX
     rebind(*rows.models.own_prefill, rows.deployment);
   }
   for (const Row& row : rows.rows) {
-    const Prediction prediction = times(rows.models, rows.deployment, row.workload);
+    const Prediction prediction = times(rows.models, rows.deployment, row.workload, row.running);
     out[row.index] = std::log(time_of(prediction, row.metric).value()) - row.log_measured;
   }
 }

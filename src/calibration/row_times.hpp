@@ -41,6 +41,7 @@ private:
   struct Row {
     Workload workload{};
     Metric metric = Metric::tpot;
+    std::int64_t running = 1;
     double log_measured = 0;
     Eigen::Index index = 0;
   };

@@ -11,17 +11,26 @@ namespace tokenroof::calibration {
 
 namespace {
 
-bool is_cost(const Constant& constant) { return constant.range == readers::Range::cost; }
+/// Times are linear in what is no efficiency.
+bool is_linear(const Constant& constant) { return constant.range != readers::Range::efficiency; }
+
+/// Of what is no efficiency.
+double least_of(const Constant& constant) { return constant.range == readers::Range::multiple ? 1 : 0; }
+
+/// All that the file states.
+constexpr std::string_view stated_key = "stated";
 
 void require_known(std::span<const std::string> fit, const std::vector<Constant>& constants) {
   for (const std::string& key : fit) {
     const bool known =
         std::any_of(constants.begin(), constants.end(), [&](const Constant& one) { return is_meant(one, key); });
-    if (!known) {
-      std::vector<std::string_view> names{utilisation_key};
+    if (!known && key != stated_key) {
+      std::vector<std::string> all;
       for (const Constant& constant : constants) {
-        names.emplace_back(constant.key);
+        all.push_back(constant.name());
+        all.push_back(constant.group);
       }
+      const std::vector<std::string_view> names(all.begin(), all.end());
       throw InvalidSpec("fit", '\'' + key.substr(0, 64) + '\'',
                         "is no constant of an engine" + nearest_as_text(nearest_names(key, names)));
     }
@@ -35,7 +44,7 @@ bool is_wanted(const Constant& constant, std::span<const std::string> fit) {
 /// The profile from which another takes a constant: its own, or the one for any device.
 std::optional<std::size_t> origin_of(const EngineDocument& document, std::size_t profile, const Constant& constant) {
   if (document.stated(profile, constant)) {
-    return profile;
+    return constant.serving != nullptr ? 0 : profile; // of serving there is but one
   }
   const auto general = document.find_profile({});
   return general && document.stated(*general, constant) ? general : std::nullopt;
@@ -45,7 +54,7 @@ std::optional<std::size_t> origin_of(const EngineDocument& document, std::size_t
 /// file's interval is of the devices that were measured for it.
 double width_of(const Constant& constant, const Figure& figure) {
   const bool stated = figure.low < figure.high;
-  if (is_cost(constant)) {
+  if (is_linear(constant)) {
     constexpr double usual = 0.75; // a factor of two to either side: half the distance from x / 2 to 2 x
     constexpr double least = 0.5;
     const double half = stated ? std::max((figure.high - figure.low) / 2, least * figure.value) : usual * figure.value;
@@ -60,8 +69,8 @@ double width_of(const Constant& constant, const Figure& figure) {
 Variable variable_of(const EngineDocument& document, const Constant& constant, std::size_t profile,
                      std::size_t origin) {
   Variable variable{.constant = constant, .profile = profile};
-  variable.prior = document.stated(origin, constant)
-                       .value_or(Figure{.value = value_of(document.engine().profiles[origin].constants, constant)});
+  variable.prior =
+      document.stated(origin, constant).value_or(Figure{.value = value_of(document.engine(), origin, constant)});
   variable.width = width_of(constant, variable.prior);
   return variable;
 }
@@ -69,7 +78,7 @@ Variable variable_of(const EngineDocument& document, const Constant& constant, s
 void add_to(std::vector<Variable>& variables, const EngineDocument& document, const Constant& constant,
             std::size_t place, std::size_t origin, std::size_t profile) {
   const auto same = std::find_if(variables.begin(), variables.end(), [&](const Variable& variable) {
-    return variable.profile == place && variable.constant.key == constant.key;
+    return variable.profile == place && variable.constant == constant;
   });
   Variable& variable =
       same != variables.end() ? *same : variables.emplace_back(variable_of(document, constant, place, origin));
@@ -89,33 +98,36 @@ double largest_change(const Variable& variable, double point, const Engine& engi
 } // namespace
 
 double Variable::value(double point) const {
-  return is_cost(constant) ? std::max(prior.value + width * point, 0.0)
-                           : std::min(prior.value * std::exp(width * point), 1.0);
+  return is_linear(constant) ? std::max(prior.value + width * point, least_of(constant))
+                             : std::min(prior.value * std::exp(width * point), 1.0);
 }
 
 double Variable::point(double value) const {
-  return is_cost(constant) ? (value - prior.value) / width : std::log(value / prior.value) / width;
+  return is_linear(constant) ? (value - prior.value) / width : std::log(value / prior.value) / width;
 }
 
 double Variable::lower() const {
   constexpr double least_efficiency = 1e-3;
-  return point(is_cost(constant) ? 0.0 : std::min(least_efficiency, prior.value));
+  return point(is_linear(constant) ? least_of(constant) : std::min(least_efficiency, prior.value));
 }
 
-double Variable::upper() const { return is_cost(constant) ? std::numeric_limits<double>::infinity() : point(1.0); }
+double Variable::upper() const { return is_linear(constant) ? std::numeric_limits<double>::infinity() : point(1.0); }
 
 std::vector<Variable> variables_of(const EngineDocument& document, std::span<const std::size_t> profiles,
                                    std::span<const std::string> fit, std::optional<std::size_t> only) {
   const std::vector<Constant> constants = all_constants();
   require_known(fit, constants);
+  const bool all_stated = fit.empty() || std::find(fit.begin(), fit.end(), stated_key) != fit.end();
   std::vector<Variable> variables;
   for (const Constant& constant : constants) {
     for (const std::size_t profile : profiles) {
       const std::optional<std::size_t> origin = origin_of(document, profile, constant);
-      const bool wanted = fit.empty() ? origin.has_value() : is_wanted(constant, fit);
+      const bool wanted = (origin && all_stated) || is_wanted(constant, fit);
       if (wanted) {
-        const std::size_t stated = origin.value_or(document.find_profile({}).value_or(profile));
-        add_to(variables, document, constant, only.value_or(stated), stated, profile);
+        const std::size_t general = constant.serving != nullptr ? 0 : document.find_profile({}).value_or(profile);
+        const std::size_t stated = origin.value_or(general);
+        add_to(variables, document, constant, constant.serving != nullptr ? stated : only.value_or(stated), stated,
+               profile);
       }
     }
   }
@@ -143,7 +155,7 @@ void set_missing_widths(std::vector<Variable>& variables, const Engine& engine, 
 
 void set_point(Engine& engine, const Variable& variable, double point) {
   for (const std::size_t profile : variable.profiles) {
-    set_value(engine.profiles[profile].constants, variable.constant, variable.value(point));
+    set_value(engine, profile, variable.constant, variable.value(point));
   }
 }
 

@@ -216,7 +216,8 @@ CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options) {
   add_degree("--dp", options.data, "data parallel degree");
   command
       ->add_option("--fit", options.fit,
-                   "constants to fit, as in the engine's file (default: those that it states for such devices)")
+                   "constants to fit, as in the engine's file; stated: those that it states for such devices, which is "
+                   "the default")
       ->type_name("KEY,KEY...")
       ->group("Fit");
   command

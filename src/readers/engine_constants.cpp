@@ -41,31 +41,51 @@ constexpr std::array<ConstantField, 25> fields = {{
     {"prefill_step_ms", cost, &C::prefill_step, millisecond},
 }};
 
+using S = ServingHabits;
+
+constexpr std::array<ServingField, 3> fields_of_serving = {{
+    {"request_overhead_ms", cost, &S::request_overhead, millisecond},
+    {"prefill_group", multiple, &S::prefill_group},
+    {"prefill_group_equal_lengths", multiple, &S::prefill_group_equal_lengths},
+}};
+
 double number(double value) { return value; }
 template <class Quantity>
 double number(const Quantity& value) {
   return value.value();
 }
 
-} // namespace
-
-std::span<const ConstantField> constant_fields() { return fields; }
-
-double value_of(const EngineConstants& constants, const ConstantField& field) {
-  return std::visit([&](auto member) { return number(constants.*member); }, field.member) / field.unit;
+template <class Values, class Field>
+double get(const Values& values, const Field& field) {
+  return std::visit([&](auto member) { return number(values.*member); }, field.member) / field.unit;
 }
 
-void set_value(EngineConstants& constants, const ConstantField& field, double value) {
+template <class Values, class Field>
+void set(Values& values, const Field& field, double value) {
   std::visit(
       [&](auto member) {
-        using Quantity = std::remove_cvref_t<decltype(constants.*member)>;
+        using Quantity = std::remove_cvref_t<decltype(values.*member)>;
         if constexpr (std::is_same_v<Quantity, double>) {
-          constants.*member = value * field.unit;
+          values.*member = value * field.unit;
         } else {
-          constants.*member = Quantity::from_value(value * field.unit);
+          values.*member = Quantity::from_value(value * field.unit);
         }
       },
       field.member);
 }
+
+} // namespace
+
+std::span<const ConstantField> constant_fields() { return fields; }
+
+std::span<const ServingField> serving_fields() { return fields_of_serving; }
+
+double value_of(const EngineConstants& constants, const ConstantField& field) { return get(constants, field); }
+
+void set_value(EngineConstants& constants, const ConstantField& field, double value) { set(constants, field, value); }
+
+double value_of(const ServingHabits& habits, const ServingField& field) { return get(habits, field); }
+
+void set_value(ServingHabits& habits, const ServingField& field, double value) { set(habits, field, value); }
 
 } // namespace tokenroof::readers

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "tokenroof/engine/constants.hpp"
+#include "tokenroof/engine/engine.hpp"
 
 namespace tokenroof::readers {
 
@@ -28,11 +29,23 @@ struct ConstantField {
   double unit = 1;
 };
 
+/// The same of what a server adds to requests.
+struct ServingField {
+  std::string_view key;
+  Range range = Range::cost;
+  std::variant<double ServingHabits::*, Seconds ServingHabits::*> member{};
+  double unit = 1;
+};
+
 /// All of them but utilisations by arithmetic (`gemm_utilisation`) and choices of arithmetic.
 [[nodiscard]] std::span<const ConstantField> constant_fields();
+
+[[nodiscard]] std::span<const ServingField> serving_fields();
 
 /// In the unit of the file.
 [[nodiscard]] double value_of(const EngineConstants& constants, const ConstantField& field);
 void set_value(EngineConstants& constants, const ConstantField& field, double value);
+[[nodiscard]] double value_of(const ServingHabits& habits, const ServingField& field);
+void set_value(ServingHabits& habits, const ServingField& field, double value);
 
 } // namespace tokenroof::readers

@@ -101,13 +101,6 @@ constexpr std::array<Field<L>, 3> load_fields = {{
     {"storage_efficiency", Range::efficiency, [](L& l, double x) { l.storage_efficiency = x; }},
 }};
 
-using S = ServingHabits;
-constexpr std::array<Field<S>, 3> serving_fields = {{
-    {"request_overhead_ms", Range::cost, [](S& s, double x) { s.request_overhead = microseconds(x * 1000); }},
-    {"prefill_group", Range::multiple, [](S& s, double x) { s.prefill_group = x; }},
-    {"prefill_group_equal_lengths", Range::multiple, [](S& s, double x) { s.prefill_group_equal_lengths = x; }},
-}};
-
 struct Truth {
   std::string_view key;
   bool MemoryHabits::*member = nullptr;
@@ -296,8 +289,18 @@ LoadHabits load_habits(const JsonObject& engine) {
 
 ServingHabits serving_habits(const JsonObject& engine) {
   ServingHabits habits;
-  if (engine.find("serving") != nullptr) {
-    set_stated(member(engine, "serving", keys_of(serving_fields, {})), serving_fields, habits);
+  if (engine.find("serving") == nullptr) {
+    return habits;
+  }
+  std::vector<std::string_view> known;
+  for (const ServingField& field : serving_fields()) {
+    known.push_back(field.key);
+  }
+  const JsonObject object = member(engine, "serving", known);
+  for (const ServingField& field : serving_fields()) {
+    if (object.find(field.key) != nullptr) {
+      set_value(habits, field, number_of(object, field.key, field.range));
+    }
   }
   return habits;
 }
