@@ -155,10 +155,11 @@ struct Calibration {
 
 /// Fits constants of the engine that `engine_file` describes (format of models/engines/*.json) to measured times.
 ///
-/// The best constants minimise `sum rho(log(predicted / measured) / s) + sum ((x - prior) / width)^2`, where rho is quadratic
-/// for rows that fit and linear for those that do not @cite hartley2003, `s` the rows' own robust spread, and prior and width
+/// The best constants minimise `sum w rho(log(predicted / measured) / s) + sum ((x - prior) / width)^2`, where rho is quadratic
+/// for rows that fit and linear for those that do not @cite hartley2003, `s` the own robust spread of a metric's rows, `w`
+/// what a row tells beside the others of its group @cite kish1965, and prior and width
 /// what the file states (`value`, `low`, `high`; without an interval a quarter of an efficiency, a factor of two of a cost).
-/// Constants whose interval the rows do not make at least half as wide keep their value and are reported as not identified.
+/// Constants of which the rows do not tell as much as was known keep their value and are reported as not identified.
 /// Intervals hold 80 %: from the curvature at the optimum or from the fits without one group each @cite efron1981, whichever is wider.
 /// Deterministic; no input or output. `name` stands for the file in messages.
 /// Throws ParseError and InvalidSpec for a faulty file, unknown keys, or where no observation can be used.

@@ -122,6 +122,16 @@ Groups groups_of(const std::vector<Observation>& observations) {
   return groups;
 }
 
+/// Each metric is a kind of measurement of its own.
+RowClasses classes_of(const std::vector<Observation>& observations, const Groups& groups) {
+  RowClasses classes{.groups = groups.of_row};
+  classes.kinds.reserve(observations.size());
+  for (const Observation& observation : observations) {
+    classes.kinds.push_back(static_cast<std::size_t>(observation.metric));
+  }
+  return classes;
+}
+
 /// Of those rows for which `counts` says so; NaN errors where there is no row, or no prediction.
 template <class Counts>
 Errors errors_of(const VectorXd& log_ratios, Counts&& counts) {
@@ -200,7 +210,8 @@ public:
   }
 
   [[nodiscard]] Calibration run() {
-    const Fit fit = calibration::fit(document_.engine(), variables_, times_, groups_.of_row, options_.on_progress);
+    const Fit fit =
+        calibration::fit(document_.engine(), variables_, times_, classes_of(used_, groups_), options_.on_progress);
     Calibration result{.spread = fit.spread};
     for (std::size_t j = 0; j < variables_.size(); ++j) {
       result.constants.push_back(fitted(variables_[j], fit.variables[j]));

@@ -14,39 +14,12 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// What the spread is taken to be before any row is seen, and how many rows that counts for: a few rows that happen to fit
-/// do not show that all would.
-constexpr double usual_spread = 0.06;
-constexpr double rows_of_usual_spread = 4;
-
-/// Residuals beyond this are no longer a matter of constants, and their rows count for less.
-constexpr double most_spread = 0.4;
-
-/// A constant is identified when the rows make its interval at least this much narrower.
-constexpr double identified_below = 0.5;
+/// A constant is identified when the rows tell at least as much of it as was known before: then its interval is at most so
+/// wide, as a part of what it was.
+constexpr double identified_below = 0.7071;
 
 /// More groups than this are left out several at once.
 constexpr std::size_t most_folds = 20;
-
-/// The standard deviation of a normal distribution with the same median of |x|, of rows that count.
-double robust_deviation(const VectorXd& residuals) {
-  std::vector<double> sizes(residuals.begin(), residuals.end());
-  std::transform(sizes.begin(), sizes.end(), sizes.begin(), [](double x) { return std::abs(x); });
-  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
-  std::nth_element(sizes.begin(), middle, sizes.end());
-  constexpr double deviations_of_median = 0.6744897501960817;
-  return *middle / deviations_of_median;
-}
-
-/// The same with what was assumed of it; `fitted`: how many constants were chosen to make it small, those that rather
-/// follow their prior counting in part.
-double spread_of(const VectorXd& residuals, double fitted) {
-  const auto rows = static_cast<double>(residuals.size());
-  const double free = std::max(rows - fitted, 1.0);
-  const double found = std::min(robust_deviation(residuals) * std::sqrt(rows / free), most_spread);
-  return std::sqrt((free * found * found + rows_of_usual_spread * usual_spread * usual_spread) /
-                   (free + rows_of_usual_spread));
-}
 
 /// Standard deviations of elements, from the inverse of their covariance.
 VectorXd deviations(const MatrixXd& information) {
@@ -62,8 +35,9 @@ double fitted_constants(const MatrixXd& information) {
 /// Some of the variables as a problem; the others stay at what the file says.
 class Fitter {
 public:
-  Fitter(const Engine& engine, const std::vector<Variable>& variables, RowTimes& times)
-      : engine_(engine), variables_(variables), times_(times), weights_(VectorXd::Ones(times.rows())) {}
+  Fitter(const Engine& engine, const std::vector<Variable>& variables, RowTimes& times, const RowClasses& classes)
+      : engine_(engine), variables_(variables), times_(times), classes_(classes),
+        weights_(VectorXd::Ones(times.rows())) {}
 
   [[nodiscard]] VectorXd residuals(const std::vector<std::size_t>& active, const VectorXd& point) {
     return times_.evaluate(at(active, point));
@@ -87,14 +61,14 @@ public:
     return result;
   }
 
-  [[nodiscard]] Problem problem(const std::vector<std::size_t>& active, double scale) {
+  [[nodiscard]] Problem problem(const std::vector<std::size_t>& active) {
     Problem result{
         .residuals = [this, &active](const VectorXd& point) { return residuals(active, point); },
         .jacobian = [this, &active](const VectorXd& point, const VectorXd& at) { return jacobian(active, point, at); },
         .lower = VectorXd(static_cast<Index>(active.size())),
         .upper = VectorXd(static_cast<Index>(active.size())),
         .weights = weights_,
-        .scale = scale};
+        .scales = scales_};
     for (std::size_t j = 0; j < active.size(); ++j) {
       result.lower[static_cast<Index>(j)] = variables_[active[j]].lower();
       result.upper[static_cast<Index>(j)] = variables_[active[j]].upper();
@@ -102,34 +76,41 @@ public:
     return result;
   }
 
-  /// Fits, and again with the spread that was found as the scale of the loss, until that stays.
+  /// Fits, and again with the scatter that was found as the scale of the loss, until that stays. Then once more with what
+  /// each row tells beside its group: as found by then, since a fit that trusts its rows less leaves more for them to share.
   [[nodiscard]] Solution solve(const std::vector<std::size_t>& active, const VectorXd& start) {
     Solution solution{.point = start, .residuals = residuals(active, start)};
-    scale_ = spread_of(solution.residuals, 0);
+    scales_ = scales_of(solution.residuals, classes_, 0);
+    weights_.setOnes();
     constexpr int most_passes = 8;
     constexpr double near_enough = 0.05;
     for (int i = 0; i < most_passes; ++i) {
-      const Problem now = problem(active, scale_);
+      const Problem now = problem(active);
       solution = minimise(now, solution.point);
-      const double fitted = fitted_constants(information(now, solution));
-      const double before = std::exchange(scale_, spread_of(solution.residuals, fitted));
-      if (std::abs(scale_ - before) < near_enough * before) {
+      fitted_ = fitted_constants(information(now, solution));
+      const VectorXd before = std::exchange(scales_, scales_of(solution.residuals, classes_, fitted_));
+      if ((scales_.cwiseQuotient(before).array() - 1).abs().maxCoeff() < near_enough) {
         break;
       }
     }
-    return solution;
+    weights_ = weights_of(solution.residuals, scales_, classes_);
+    return minimise(problem(active), solution.point);
   }
 
-  /// Without the rows of zero weight, from a solution with them.
+  /// Without some rows, from a solution with them.
   [[nodiscard]] Solution solve_without(const std::vector<std::size_t>& active, const Solution& all,
-                                       const VectorXd& weights) {
-    Problem without = problem(active, scale_);
-    without.weights = weights;
+                                       const std::vector<bool>& left_out) {
+    Problem without = problem(active);
+    for (std::size_t i = 0; i < left_out.size(); ++i) {
+      if (left_out[i]) {
+        without.weights[static_cast<Index>(i)] = 0;
+      }
+    }
     return minimise(without, all.point, all.jacobian);
   }
 
-  /// Of the residuals of the last solution.
-  [[nodiscard]] double spread() const { return scale_; }
+  /// Of all residuals of the last solution.
+  [[nodiscard]] double spread(const Solution& solution) const { return spread_of(solution.residuals, fitted_); }
 
 private:
   [[nodiscard]] Engine at(const std::vector<std::size_t>& active, const VectorXd& point) const {
@@ -143,8 +124,10 @@ private:
   const Engine& engine_;
   const std::vector<Variable>& variables_;
   RowTimes& times_;
+  const RowClasses& classes_;
+  VectorXd scales_{};
   VectorXd weights_;
-  double scale_ = 1;
+  double fitted_ = 0;
 };
 
 /// Takes away, one after another, the variable that the rows tell least of, until they tell enough of each that is left.
@@ -199,12 +182,16 @@ std::vector<VectorXd> leave_out(Fitter& fitter, const std::vector<std::size_t>& 
   std::vector<VectorXd> points;
   points.reserve(folds);
   for (std::size_t fold = 0; fold < folds; ++fold) {
-    VectorXd weights(all.residuals.size());
-    for (Index i = 0; i < weights.size(); ++i) {
-      weights[i] = fold_of(groups[static_cast<std::size_t>(i)], folds) == fold ? 0 : 1;
+    std::vector<bool> out(groups.size());
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      out[i] = fold_of(groups[i], folds) == fold;
     }
-    const Solution without = fitter.solve_without(active, all, weights);
-    left_out = (weights.array() == 0).select(without.residuals, left_out);
+    const Solution without = fitter.solve_without(active, all, out);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (out[i]) {
+        left_out[static_cast<Index>(i)] = without.residuals[static_cast<Index>(i)];
+      }
+    }
     points.push_back(without.point);
     if (on_progress) {
       on_progress(static_cast<double>(fold + 1) / static_cast<double>(folds));
@@ -246,7 +233,7 @@ Chosen choose(Fitter& fitter, const std::vector<std::size_t>& candidates) {
   Chosen chosen{.active = candidates};
   chosen.solution = fitter.solve(candidates, VectorXd::Zero(static_cast<Index>(candidates.size())));
   while (!chosen.active.empty()) {
-    const MatrixXd known = information(fitter.problem(chosen.active, fitter.spread()), chosen.solution);
+    const MatrixXd known = information(fitter.problem(chosen.active), chosen.solution);
     std::vector<std::size_t> kept = identified(chosen.active, known);
     if (kept.size() == chosen.active.size()) {
       break;
@@ -265,15 +252,16 @@ VectorXd deviations_of(Fitter& fitter, const Chosen& chosen, const std::vector<s
   Solution full{.point = VectorXd::Zero(static_cast<Index>(all.size())), .residuals = chosen.solution.residuals};
   full.point.head(active) = chosen.solution.point;
   full.jacobian = fitter.jacobian(all, full.point, full.residuals);
-  return deviations(information(fitter.problem(all, fitter.spread()), full)).head(active);
+  return deviations(information(fitter.problem(all), full)).head(active);
 }
 
 } // namespace
 
-Fit fit(const Engine& engine, const std::vector<Variable>& variables, RowTimes& times,
-        std::span<const std::size_t> groups, const std::function<void(double)>& on_progress) {
+Fit fit(const Engine& engine, const std::vector<Variable>& variables, RowTimes& times, const RowClasses& classes,
+        const std::function<void(double)>& on_progress) {
   Fit result{.variables = std::vector<FittedVariable>(variables.size()), .before = times.evaluate(engine)};
-  Fitter fitter(engine, variables, times);
+  Fitter fitter(engine, variables, times, classes);
+  const std::vector<std::size_t>& groups = classes.groups;
   std::vector<std::size_t> all(variables.size());
   for (std::size_t j = 0; j < all.size(); ++j) {
     all[j] = j;
@@ -281,7 +269,7 @@ Fit fit(const Engine& engine, const std::vector<Variable>& variables, RowTimes& 
   const VectorXd nowhere = VectorXd::Zero(static_cast<Index>(all.size()));
   const std::vector<std::size_t> candidates = moving(fitter.jacobian(all, nowhere, result.before), result.variables);
   const Chosen chosen = choose(fitter, candidates);
-  result.spread = fitter.spread();
+  result.spread = fitter.spread(chosen.solution);
   VectorXd deviation = deviations_of(fitter, chosen, candidates);
   const std::size_t group_count = groups.empty() ? 0 : *std::max_element(groups.begin(), groups.end()) + 1;
   if (group_count > 1) {

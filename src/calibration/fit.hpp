@@ -11,6 +11,7 @@
 
 #include <Eigen/Core>
 
+#include "calibration/row_noise.hpp"
 #include "calibration/row_times.hpp"
 #include "calibration/solver.hpp"
 #include "calibration/variables.hpp"
@@ -32,8 +33,8 @@ struct Fit {
   Eigen::VectorXd left_out{};              ///< of each row, by a fit without its group; empty: there is one group only
 };
 
-/// `groups`: one number a row, from 0 without gaps. `on_progress` may be empty.
+/// `on_progress` may be empty.
 [[nodiscard]] Fit fit(const Engine& engine, const std::vector<Variable>& variables, RowTimes& times,
-                      std::span<const std::size_t> groups, const std::function<void(double)>& on_progress);
+                      const RowClasses& classes, const std::function<void(double)>& on_progress);
 
 } // namespace tokenroof::calibration

@@ -23,16 +23,19 @@ double loss(double z) { return 2 * (std::sqrt(1 + z * z) - 1); }
 double cost(const Problem& problem, const VectorXd& point, const VectorXd& residuals) {
   double sum = point.squaredNorm();
   for (Index i = 0; i < residuals.size(); ++i) {
-    sum += problem.weights[i] * loss(residuals[i] / problem.scale);
+    sum += problem.weights[i] * loss(residuals[i] / problem.scales[i]);
   }
   return sum;
 }
 
 /// Weights of the rows in the normal equations at these residuals.
 VectorXd weights_at(const Problem& problem, const VectorXd& residuals) {
-  return problem.weights.binaryExpr(residuals, [&](double weight, double residual) {
-    return weight * robust_weight(residual / problem.scale) / (problem.scale * problem.scale);
-  });
+  VectorXd result(residuals.size());
+  for (Index i = 0; i < residuals.size(); ++i) {
+    const double scale = problem.scales[i];
+    result[i] = problem.weights[i] * robust_weight(residuals[i] / scale) / (scale * scale);
+  }
+  return result;
 }
 
 /// Elements on a bound that the gradient would push beyond it.

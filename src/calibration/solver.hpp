@@ -16,7 +16,8 @@ struct Problem {
   Eigen::VectorXd lower{}; ///< bounds of each element
   Eigen::VectorXd upper{};
   Eigen::VectorXd weights{}; ///< of the rows; 0: without a part
-  double scale = 1; ///< residual at which the loss turns from quadratic to linear, and their standard deviation
+  /// Of each row: the residual at which the loss turns from quadratic to linear, and its standard deviation.
+  Eigen::VectorXd scales{};
 };
 
 struct Solution {

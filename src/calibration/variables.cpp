@@ -85,14 +85,25 @@ void add_to(std::vector<Variable>& variables, const EngineDocument& document, co
   variable.profiles.push_back(profile);
 }
 
-/// The largest change of a row's time, as a logarithm, when a variable is at `point`.
-double largest_change(const Variable& variable, double point, const Engine& engine, RowTimes& times,
-                      const Eigen::VectorXd& before) {
+/// How much a row's time changes, as a logarithm, when a variable is at `point`: the median of the rows that depend on it.
+double usual_change(const Variable& variable, double point, const Engine& engine, RowTimes& times,
+                    const Eigen::VectorXd& before) {
   Engine changed = engine;
   set_point(changed, variable, point);
   Eigen::VectorXd after = before;
   times.evaluate(changed, variable.profiles, after);
-  return (after - before).cwiseAbs().maxCoeff();
+  std::vector<double> changes;
+  for (const double change : (after - before).cwiseAbs()) {
+    if (change > 0) {
+      changes.push_back(change);
+    }
+  }
+  if (changes.empty()) {
+    return 0;
+  }
+  const auto middle = changes.begin() + static_cast<std::ptrdiff_t>(changes.size() / 2);
+  std::nth_element(changes.begin(), middle, changes.end());
+  return *middle;
 }
 
 } // namespace
@@ -144,7 +155,7 @@ void set_missing_widths(std::vector<Variable>& variables, const Engine& engine, 
       continue;
     }
     for (variable.width = smallest; variable.width < largest; variable.width *= 10) {
-      const double change = largest_change(variable, 1, engine, times, before);
+      const double change = usual_change(variable, 1, engine, times, before);
       if (change > noticeable) {
         variable.width *= noticeable / change;
         break;

@@ -35,7 +35,7 @@ struct Variable {
 [[nodiscard]] std::vector<Variable> variables_of(const EngineDocument& document, std::span<const std::size_t> profiles,
                                                  std::span<const std::string> fit, std::optional<std::size_t> only);
 
-/// Gives a width to costs that are 0 and have no interval: with it, the row that depends most on them takes a fifth more.
+/// Gives a width to costs that are 0 and have no interval: with it, rows that depend on them usually take a fifth more.
 void set_missing_widths(std::vector<Variable>& variables, const Engine& engine, RowTimes& times);
 
 /// The engine with a variable at a point.
