@@ -53,10 +53,10 @@ void check_shape(std::string_view text, std::string_view name, const JsonLimits&
   }
 }
 
-/// A text whose bare NaN and infinities are null, and the way back from its positions to the original's.
+/// A text whose bare NaN and infinities are in quotes, and the way back from its positions to the original's.
 struct StandardText {
   std::string text;
-  std::vector<std::size_t> inserted; ///< positions in `text` where a byte was added (NaN is shorter than null)
+  std::vector<std::size_t> inserted{}; ///< positions in `text` where a quote was added
 
   [[nodiscard]] std::size_t original(std::size_t position) const {
     const auto added = std::lower_bound(inserted.begin(), inserted.end(), position) - inserted.begin();
@@ -69,14 +69,12 @@ StandardText without_non_finite(std::string_view text) {
   StandardText result;
   result.text.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
-    const auto token = std::find_if(tokens.begin(), tokens.end(),
-                                    [&](std::string_view t) { return text.substr(i, t.size()) == t; });
+    const auto token =
+        std::find_if(tokens.begin(), tokens.end(), [&](std::string_view t) { return text.substr(i, t.size()) == t; });
     if (token != tokens.end()) {
-      if (token->size() < 4) {
-        result.inserted.push_back(result.text.size());
-      }
-      result.text += "null";
-      result.text.append(std::max<std::size_t>(token->size(), 4) - 4, ' ');
+      result.inserted.push_back(result.text.size());
+      result.text += '"' + std::string(*token) + '"';
+      result.inserted.push_back(result.text.size() - 1);
       i += token->size();
       continue;
     }
@@ -87,12 +85,24 @@ StandardText without_non_finite(std::string_view text) {
   return result;
 }
 
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
 /// The parser's message without its own name and position: "[json.exception…] parse error at line 1, column 2: <this>".
+/// It quotes what was read last, which may be all of the file.
 std::string reason(const nlohmann::json::exception& error) {
+  constexpr std::size_t most = 200;
   const std::string_view what = error.what();
   const std::size_t column = what.find("column ");
   const std::size_t start = column == std::string_view::npos ? what.find("] ") : what.find(": ", column);
-  return std::string(start == std::string_view::npos ? what : what.substr(start + 2));
+  const std::string_view text = start == std::string_view::npos ? what : what.substr(start + 2);
+  if (text.size() <= most) {
+    return std::string(text);
+  }
+  std::size_t end = most;
+  while (end > 0 && continues_character(text[end])) {
+    --end;
+  }
+  return std::string(text.substr(0, end)) + "...";
 }
 
 } // namespace
@@ -119,7 +129,8 @@ std::string read_text(const std::filesystem::path& path, std::size_t most_bytes)
 
 nlohmann::json parse_json(std::string_view text, std::string_view name, const JsonLimits& limits) {
   if (text.size() > limits.bytes) {
-    throw ParseError(std::string(name), at_byte(limits.bytes), "larger than " + std::to_string(limits.bytes) + " bytes");
+    throw ParseError(std::string(name), at_byte(limits.bytes),
+                     "larger than " + std::to_string(limits.bytes) + " bytes");
   }
   check_shape(text, name, limits);
   StandardText standard;

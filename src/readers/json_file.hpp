@@ -16,7 +16,8 @@ struct JsonLimits {
   std::size_t bytes = std::size_t{64} << 20;
   std::size_t depth = 64;         ///< arrays and objects within each other
   std::size_t values = 4'000'000; ///< a value of two bytes costs sixteen and more in the tree
-  bool allow_non_finite = false;  ///< read bare NaN, Infinity and -Infinity as null (Python writes them)
+  /// Read bare NaN, Infinity and -Infinity (Python writes them) as texts, which no field for a number takes.
+  bool allow_non_finite = false;
 };
 
 /// The bytes of a file. Throws ParseError if it cannot be read or is longer than `most_bytes`.

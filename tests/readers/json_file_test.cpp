@@ -56,15 +56,27 @@ TEST(JsonFile, NonFiniteTokensAreAnOption) {
   constexpr std::string_view text = R"({"a": [0.0, Infinity], "b": NaN, "c": -Infinity, "NaN": "Infinity"})";
   EXPECT_EQ(position_of_error(text), "byte 13");
   const nlohmann::json value = parse_json(text, "test.json", {.allow_non_finite = true});
-  EXPECT_TRUE(value["a"][1].is_null());
-  EXPECT_TRUE(value["b"].is_null());
-  EXPECT_TRUE(value["c"].is_null());
+  EXPECT_EQ(value["a"][1], "Infinity");
+  EXPECT_EQ(value["b"], "NaN");
+  EXPECT_EQ(value["c"], "-Infinity");
   EXPECT_EQ(value["NaN"], "Infinity");
 }
 
 TEST(JsonFile, PositionsCountFromTheOriginalText) {
   EXPECT_EQ(position_of_error("[NaN, x]", {.allow_non_finite = true}), "byte 7");
   EXPECT_EQ(position_of_error("[Infinity, x]", {.allow_non_finite = true}), "byte 12");
+}
+
+TEST(JsonFile, MessagesAreShortHoweverLongTheText) {
+  for (const std::string& text : {"[" + std::string(100'000, '9') + "]", "[\"" + std::string(100'000, 'a'),
+                                  "[\"" + std::string(100'000, 'a') + "\" x"}) {
+    try {
+      (void)parse_json(text, "test.json");
+      FAIL() << "accepted";
+    } catch (const ParseError& error) {
+      EXPECT_LT(std::string(error.what()).size(), 300U);
+    }
+  }
 }
 
 TEST(JsonFile, ReadsFiles) {

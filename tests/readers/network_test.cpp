@@ -152,6 +152,14 @@ TEST(NetworkReader, ReadsTheLanguageModelOfSeveral) {
   EXPECT_EQ(reading.weights->name, "bf16");
 }
 
+TEST(NetworkReader, RefusesWhatIsNoNumberWhereOneIsRead) {
+  for (const char* key : {"head_dim", "intermediate_size", "num_key_value_heads", "hidden_size"}) {
+    for (const char* value : {"NaN", "Infinity", "-Infinity"}) {
+      EXPECT_THROW((void)parse("llama", '"' + std::string(key) + "\": " + value), Error) << key << ' ' << value;
+    }
+  }
+}
+
 TEST(NetworkReader, ToleratesBareInfinity) {
   EXPECT_EQ(parse("llama", R"("rope_scaling": {"factor": Infinity})").hidden, 64);
 }
