@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "readers/json_object.hpp"
+
 namespace tokenroof::readers {
 namespace {
 
@@ -105,6 +107,22 @@ QuantisationReading finished(QuantisationPlan plan, const json& quantisation) {
   return {.plan = std::move(plan)};
 }
 
+/// A member as the file writes it, for messages.
+std::string stated(const json& object, std::string_view key) {
+  const auto found = object.find(key);
+  return found == object.end() ? "no" : shortened(*found);
+}
+
+/// A group that cannot be is not silently none; -1 is how files write that there is none.
+void note_group(QuantisationPlan& plan, const json& quantisation, const char* key) {
+  const auto found = quantisation.find(key);
+  const bool none = found == quantisation.end() || found->is_null() || *found == -1;
+  if (!none && group_of(quantisation, key) == 0) {
+    plan.notes.push_back(std::string(key) + " = " + stated(quantisation, key) +
+                         " is no number of elements: a scale for each row is taken");
+  }
+}
+
 // ---- GPTQ, AWQ ---------------------------------------------------------------------------------------------------------
 
 bool is_integer_width(Count bits) { return bits == 2 || bits == 3 || bits == 4 || bits == 8; }
@@ -157,10 +175,11 @@ void add_listed_blocks(QuantisationPlan& plan, const json& quantisation) {
 QuantisationReading gptq(const json& quantisation) {
   const Count bits = number_of(quantisation, "bits");
   if (!is_integer_width(bits)) {
-    return nothing("GPTQ with " + std::to_string(bits) + " bits");
+    return nothing("GPTQ with " + stated(quantisation, "bits") + " bits");
   }
   const Count group = group_of(quantisation, "group_size");
   QuantisationPlan plan = plan_of(gptq_layout(bits, group));
+  note_group(plan, quantisation, "group_size");
   add_dynamic(plan, quantisation, bits, group);
   add_listed_blocks(plan, quantisation);
   if (flag_of(quantisation, "lm_head")) {
@@ -170,12 +189,15 @@ QuantisationReading gptq(const json& quantisation) {
 }
 
 QuantisationReading awq(const json& quantisation) {
-  const Count bits = number_of(quantisation, quantisation.contains("bits") ? "bits" : "w_bit");
-  const Count group = group_of(quantisation, quantisation.contains("group_size") ? "group_size" : "q_group_size");
+  const char* const bits_key = quantisation.contains("bits") ? "bits" : "w_bit";
+  const char* const group_key = quantisation.contains("group_size") ? "group_size" : "q_group_size";
+  const Count bits = number_of(quantisation, bits_key);
   if (bits != 4) {
-    return nothing("AWQ with " + std::to_string(bits) + " bits");
+    return nothing("AWQ with " + stated(quantisation, bits_key) + " bits");
   }
-  return finished(plan_of(integer_layout(bits, group, static_cast<double>(bits))), quantisation);
+  QuantisationPlan plan = plan_of(integer_layout(bits, group_of(quantisation, group_key), static_cast<double>(bits)));
+  note_group(plan, quantisation, group_key);
+  return finished(std::move(plan), quantisation);
 }
 
 // ---- 8 bits ------------------------------------------------------------------------------------------------------------
@@ -282,6 +304,10 @@ QuantisationReading algorithm_for_all(const json& quantisation, const std::strin
 
 QuantisationReading fp8(const json& quantisation) {
   QuantisationPlan plan = plan_of(fp8_layout(quantisation));
+  const auto block = quantisation.find("weight_block_size");
+  if (block != quantisation.end() && !block->is_null() && !block_of(quantisation, "weight_block_size")) {
+    plan.notes.emplace_back("weight_block_size is no pair of sizes: a scale for the whole matrix is taken");
+  }
   if (text_of(quantisation, "scale_fmt") == "ue8m0") {
     plan.notes.emplace_back("scale_fmt ue8m0: scales are taken as stored in 32 bits all the same");
   }
@@ -294,7 +320,11 @@ QuantisationReading bitsandbytes(const json& quantisation) {
     layout.matrix_bytes = 1; // its order of elements
     return finished(plan_of(layout), quantisation);
   }
-  return finished(plan_of(bitsandbytes_layout(flag_of(quantisation, "bnb_4bit_use_double_quant"))), quantisation);
+  QuantisationPlan plan = plan_of(bitsandbytes_layout(flag_of(quantisation, "bnb_4bit_use_double_quant")));
+  if (flag_of(quantisation, "load_in_8bit")) {
+    plan.notes.emplace_back("load_in_4bit and load_in_8bit are both stated: 4 bits are taken");
+  }
+  return finished(std::move(plan), quantisation);
 }
 
 // ---- compressed-tensors ------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "readers/json_object.hpp"
 #include "readers/module_rules.hpp"
 #include "readers/quantisation.hpp"
 #include "readers/stored_formats.hpp"
@@ -140,7 +141,13 @@ StoredWeights stored_weights(const json& document, const json& language, const N
       return result;
     }
   }
-  return plain(document, language);
+  StoredWeights result = plain(document, language);
+  for (const char* key : {"quantization_config", "compression_config", "quantization"}) {
+    if (const auto found = document.find(key); found != document.end() && !found->is_object() && !found->is_null()) {
+      result.notes.push_back(std::string(key) + " is " + shortened(*found) + " and no object: it is not applied");
+    }
+  }
+  return result;
 }
 
 } // namespace tokenroof::readers

@@ -143,6 +143,34 @@ TEST(StoredWeights, WhatIsNotUnderstoodIsSaid) {
   }
 }
 
+/// Assumptions beyond those of a usual statement.
+std::size_t notes_of(std::string_view quantisation) {
+  return read(quantisation).assumptions.size() - read(R"({"quant_method": "fp8"})").assumptions.size();
+}
+
+TEST(StoredWeights, NumbersThatCannotBeAreSaid) {
+  for (const char* impossible : {
+           R"({"quant_method": "gptq", "bits": 4, "group_size": 0})",
+           R"({"quant_method": "gptq", "bits": 4, "group_size": 4611686018427387904})",
+           R"({"quant_method": "awq", "bits": 4, "group_size": "128"})",
+           R"({"quant_method": "gptq", "bits": "4", "group_size": 128})",
+           R"({"quant_method": "fp8", "weight_block_size": [0, 0]})",
+           R"({"quant_method": "fp8", "weight_block_size": 128})",
+           R"({"quant_method": "bitsandbytes", "load_in_4bit": true, "load_in_8bit": true})",
+           R"("fp8")",
+       }) {
+    EXPECT_EQ(notes_of(impossible), 1U) << impossible;
+  }
+  for (const char* usual : {
+           R"({"quant_method": "gptq", "bits": 4, "group_size": -1})",
+           R"({"quant_method": "awq", "bits": 4, "group_size": 128})",
+           R"({"quant_method": "fp8", "weight_block_size": null})",
+           R"({"quant_method": "fp8", "weight_block_size": [128, 128]})",
+       }) {
+    EXPECT_EQ(notes_of(usual), 0U) << usual;
+  }
+}
+
 TEST(StoredWeights, ListsThatTakeTooLongAreRefused) {
   std::string list;
   for (int i = 0; i < 20'000; ++i) {
