@@ -118,8 +118,10 @@ TEST(ParseBandwidth, AsPeopleWriteIt) {
   EXPECT_NEAR(parse_bandwidth("83GB/s")->value(), 83e9, 1);
   EXPECT_NEAR(parse_bandwidth("1.2 TBps")->value(), 1.2e12, 1);
   EXPECT_NEAR(parse_bandwidth("50")->value(), 50e9, 1);
+  EXPECT_NEAR(parse_bandwidth("50 gb/s")->value(), 50e9, 1);
   EXPECT_NEAR(parse_bandwidth("900 MiB/s")->value(), 900 * 1048576.0, 1);
-  for (const char* wrong : {"", "GB/s", "83GB", "83GB/m", "83/s", "s", "/s", "-3GB/s", "83 s"}) {
+  for (const char* wrong :
+       {"", "GB/s", "83GB", "83GB/m", "83/s", "s", "/s", "-3GB/s", "83 s", "83Gb/s", "83Gbps", "1.2 Tb/s"}) {
     EXPECT_FALSE(parse_bandwidth(wrong)) << wrong;
   }
 }

@@ -38,6 +38,11 @@ inline constexpr std::array<SizeUnit, 14> size_units = {{{"", 1073741824.0},
 
 [[nodiscard]] constexpr char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+/// Whether a unit is written as bits are: a small b behind a capital, as in "Gb".
+[[nodiscard]] constexpr bool means_bits(std::string_view text) {
+  return text.size() >= 2 && text.back() == 'b' && text[text.size() - 2] >= 'A' && text[text.size() - 2] <= 'Z';
+}
+
 [[nodiscard]] constexpr bool equal_but_for_case(std::string_view text, std::string_view lower) {
   if (text.size() != lower.size()) {
     return false;
@@ -85,7 +90,7 @@ inline constexpr std::array<SizeUnit, 14> size_units = {{{"", 1073741824.0},
 }
 
 /// The bandwidth that a text such as "83GB/s", "1.2 TBps" or "50" means; nothing if it means none. A number without a
-/// unit is in GB/s, as bandwidths are published.
+/// unit is in GB/s, as bandwidths are published. "Gb/s" and "Gbps" are bits, an eighth of what they look like: nothing.
 [[nodiscard]] constexpr std::optional<Bandwidth> parse_bandwidth(std::string_view text) {
   const auto per_second = [](const std::optional<Bytes>& bytes) {
     return bytes ? std::optional(*bytes / Seconds::from_value(1)) : std::nullopt;
@@ -102,7 +107,10 @@ inline constexpr std::array<SizeUnit, 14> size_units = {{{"", 1073741824.0},
     return std::nullopt;
   }
   const std::string_view size = text.substr(0, text.size() - 2);
-  return size.empty() || detail::is_digit(size.back()) ? std::nullopt : per_second(parse_bytes(size));
+  if (size.empty() || detail::is_digit(size.back()) || detail::means_bits(size)) {
+    return std::nullopt;
+  }
+  return per_second(parse_bytes(size));
 }
 
 } // namespace tokenroof
