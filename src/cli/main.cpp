@@ -27,6 +27,9 @@ std::string check_whole_number(const std::string& text) {
   return stop != end || error != std::errc() ? "'" + text + "' is not a whole number" : "";
 }
 
+/// An empty value is a variable that was not set, not a wish for the default.
+std::string check_not_empty(const std::string& text) { return text.empty() ? "the value is empty" : ""; }
+
 /// CLI11's help without what the texts say themselves ("Excludes: --csv").
 class HelpFormatter : public CLI::Formatter {
 public:
@@ -315,6 +318,14 @@ int main(int argc, char** argv) {
   CLI::App* const devices_command = add_catalogue("devices", "Devices, with the source of each figure.", "ID|FILE");
   CLI::App* const engines_command = add_catalogue("engines", "Engines, with the source of each constant.", "ID|FILE");
   add_catalogue("formats", "Formats of weights by name, and which tensors are in which.", "NAME");
+
+  for (CLI::App* const command : app.get_subcommands({})) {
+    for (CLI::Option* const option : command->get_options()) {
+      if (option->get_expected_max() > 0 && !option->get_required()) {
+        option->check(check_not_empty, "");
+      }
+    }
+  }
 
   try {
     app.parse(argc, argv);

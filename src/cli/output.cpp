@@ -13,6 +13,8 @@
 #include <unistd.h>
 #endif
 
+#include "readers/printable.hpp"
+
 namespace tokenroof::cli {
 
 namespace {
@@ -65,7 +67,8 @@ void flush() {
 }
 
 void complain(std::string_view message) {
-  const std::string line = "tokenroof: " + std::string(message) + "\n";
+  // Messages quote files and arguments, which may be hostile.
+  const std::string line = "tokenroof: " + readers::printable(message, "\n") + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

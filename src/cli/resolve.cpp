@@ -56,7 +56,7 @@ Bytes size_of(const char* field, const std::string& text) {
 Bandwidth bandwidth_of(const char* field, const std::string& text) {
   const std::optional<Bandwidth> bandwidth = parse_bandwidth(text);
   if (!bandwidth || bandwidth->value() <= 0) {
-    throw InvalidSpec(field, '\'' + text + '\'', "is not a bandwidth; bandwidths look like 83GB/s");
+    throw InvalidSpec(field, '\'' + text + '\'', "is not a bandwidth in bytes; bandwidths look like 83GB/s");
   }
   return *bandwidth;
 }
@@ -115,13 +115,22 @@ bool means_model_file(std::string_view text) {
 
 namespace {
 
-/// What is wrong within a file is the file's fault, not the question's.
-NetworkReading examine_model(const std::string& text) {
+/// What `read` makes of a file. What is wrong within it is the file's fault, not the question's.
+template <class Read>
+auto from_file(const std::string& path, Read&& read) {
   try {
-    return examine_network(text);
+    return read(path);
   } catch (const InvalidSpec& error) {
-    throw ParseError(text, error.field(), error.value() + ": " + error.reason());
+    throw ParseError(path, error.field(), error.value() + ": " + error.reason());
   }
+}
+
+Device device_of_file(const std::string& path) {
+  return from_file(path, [](const std::string& file) { return read_device(file); });
+}
+
+Engine engine_of_file(const std::string& path) {
+  return from_file(path, [](const std::string& file) { return read_engine(file); });
 }
 
 } // namespace
@@ -130,7 +139,7 @@ Model find_model(const std::string& text) {
   if (!means_model_file(text)) {
     return {.entry = catalogue::network_entry(text)};
   }
-  NetworkReading reading = examine_model(text);
+  NetworkReading reading = from_file(text, [](const std::string& file) { return examine_network(file); });
   Model model{.entry = {.id = reading.network.name,
                         .source = text,
                         .weights = reading.weights,
@@ -144,7 +153,7 @@ Model find_model(const std::string& text) {
 }
 
 Device find_device(const std::string& text, const std::string& memory) {
-  const Device device = means_file(text) ? read_device(text) : catalogue::device(text);
+  const Device device = means_file(text) ? device_of_file(text) : catalogue::device(text);
   if (memory.empty()) {
     return device;
   }
@@ -155,7 +164,7 @@ Shared<Engine> find_engine(const std::string& text, const Device& device) {
   if (text == "auto") {
     return catalogue::default_engine(device);
   }
-  return means_file(text) ? Shared<Engine>(read_engine(text)) : catalogue::engine(text);
+  return means_file(text) ? Shared<Engine>(engine_of_file(text)) : catalogue::engine(text);
 }
 
 ResolvedDeployment resolve(const DeploymentOptions& options) {

@@ -3,6 +3,7 @@
 #include <streambuf>
 #include <utility>
 
+#include "readers/printable.hpp"
 #include "tokenroof/errors.hpp"
 
 namespace tokenroof::readers {
@@ -73,6 +74,9 @@ int CsvReader::after_line_end(int c) {
 void CsvReader::append(std::string& field, int c) {
   if (c == '\0') {
     fail_at(line_, "holds a NUL byte, which no text does");
+  }
+  if (is_control(static_cast<char>(c)) && c != '\t' && !ends_line(c)) {
+    fail_at(line_, "holds the control character " + std::to_string(c) + ", which a terminal would obey");
   }
   if (field.size() == limits_.field_bytes) {
     fail_at(row_line_, "a field is longer than " + std::to_string(limits_.field_bytes) + " bytes");

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "readers/printable.hpp"
 #include "tokenroof/errors.hpp"
 #include "tokenroof/nearest.hpp"
 
@@ -141,6 +142,9 @@ std::optional<std::string_view> JsonObject::text(std::string_view key, std::size
   if (text.empty() || text.size() > most_bytes) {
     throw InvalidSpec(place_.key(key).keys, shortened(*value),
                       "must have 1 to " + std::to_string(most_bytes) + " bytes");
+  }
+  if (std::any_of(text.begin(), text.end(), is_control)) {
+    throw InvalidSpec(place_.key(key).keys, shortened(*value), "must not hold control characters");
   }
   return text;
 }

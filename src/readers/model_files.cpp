@@ -14,6 +14,7 @@
 #include "readers/json_file.hpp"
 #include "readers/json_object.hpp"
 #include "readers/network.hpp"
+#include "readers/printable.hpp"
 #include "readers/safetensors.hpp"
 #include "tokenroof/errors.hpp"
 #include "tokenroof/readers.hpp"
@@ -364,7 +365,16 @@ NetworkReading read_file(const fs::path& path) {
 
 NetworkReading examine_network(const std::filesystem::path& path) {
   std::error_code ignored;
-  return fs::is_directory(path, ignored) ? read_folder(path) : read_file(path);
+  const bool folder = fs::is_directory(path, ignored);
+  if (!folder && !is_file(path)) { // a pipe would wait for a second writer: a model's file is opened more than once
+    throw ParseError(path.string(), "",
+                     fs::exists(path, ignored) ? "is no regular file" : "cannot be opened as a file");
+  }
+  NetworkReading reading = folder ? read_folder(path) : read_file(path);
+  for (std::string& assumption : reading.assumptions) { // they quote names out of the files
+    assumption = readers::printable(assumption);
+  }
+  return reading;
 }
 
 Network read_network(const std::filesystem::path& path) { return examine_network(path).network; }

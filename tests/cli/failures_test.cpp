@@ -1,4 +1,10 @@
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <system_error>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +14,10 @@
 namespace tokenroof::test {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 void expect_failure(const std::vector<std::string>& arguments, int exit_code,
@@ -81,6 +89,65 @@ TEST(Failures, ArgumentsThatAreNotUnderstood) {
   expect_failure(question({"--frobnicate", "1"}), 2, HasSubstr("--frobnicate"));
   expect_failure(question({"--batch"}), 2, HasSubstr("--batch"));
   expect_failure(question({"surplus"}), 2, HasSubstr("surplus"));
+}
+
+TEST(Failures, EmptyValuesAreNoDefaults) {
+  for (const char* option :
+       {"--weights", "--kv", "--memory", "--usable-memory", "--engine", "--memory-fraction", "--host", "--host-memory",
+        "--host-bandwidth", "--storage", "--batch", "--device-layers"}) {
+    expect_failure(question({option, ""}), 2, HasSubstr(option));
+  }
+  expect_failure({"models", ""}, 2, HasSubstr("empty"));
+}
+
+TEST(Failures, BitsAreNoBytes) {
+  expect_failure(question({"--storage", "56Gb/s"}), 2, AllOf(HasSubstr("56Gb/s"), HasSubstr("in bytes")));
+  expect_failure(question({"--host-bandwidth", "664Gbps"}), 2, HasSubstr("in bytes"));
+}
+
+class HostileFiles : public testing::Test {
+protected:
+  HostileFiles() { fs::create_directories(folder_); }
+  ~HostileFiles() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  [[nodiscard]] std::string file(const char* name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).string();
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("tokenroof_hostile_files_" + std::to_string(getpid()));
+};
+
+TEST_F(HostileFiles, WhatIsWrongWithinIsTheFilesFault) {
+  const std::string device = file("device.json", R"({"schema_version": 1, "id": "mine", "name": "Mine",
+      "device_class": "consumer_gpu", "memory": {"bandwidth_GBps": 0}, "compute_units": []})");
+  const auto names_it = [](const std::string& path) { return AllOf(HasSubstr(path), HasSubstr("bandwidth_GBps")); };
+  expect_failure({"devices", device}, 4, names_it(device));
+  expect_failure({"predict", "--model", "llama-3.1-8b", "--device", device}, 4, names_it(device));
+  const std::string engine = file("engine.json", R"({"schema_version": 1, "id": "", "version": "1"})");
+  expect_failure({"engines", engine}, 4, AllOf(HasSubstr(engine), HasSubstr("id")));
+  expect_failure(question({"--engine", engine}), 4, AllOf(HasSubstr(engine), HasSubstr("id")));
+}
+
+TEST_F(HostileFiles, CannotSpeakToTheTerminal) {
+  const testing::Matcher<std::string> silent = Not(testing::ContainsRegex("[\x01-\x09\x0b-\x1f\x7f]"));
+  const std::string device = file("device.json", R"({"schema_version": 1, "id": "mine", "name": "Mine",
+      "device_class": "\u001b[31m\u0007", "memory": {}, "compute_units": []})");
+  expect_failure({"devices", device}, 4, silent);
+  const std::string network = file("config.json", R"({"model_type": "\u001b[31m\u009b", "hidden_size": 64,
+      "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 256})");
+  EXPECT_THAT(output({"models", network}), AllOf(HasSubstr("'?[31m?'"), silent));
+  expect_failure({"models", "\x1b[31m"}, 3, silent);
+}
+
+TEST_F(HostileFiles, PipesAreNotWaitedFor) {
+  const fs::path pipe = folder_ / "model.safetensors";
+  ASSERT_EQ(mkfifo(pipe.c_str(), S_IRUSR | S_IWUSR), 0);
+  expect_failure({"models", pipe.string()}, 4, HasSubstr("no regular file"));
+  EXPECT_EQ(run({"models", folder_.string()}).exit_code, 4);
 }
 
 TEST(Failures, HostileIdsAreOnlyUnknown) {

@@ -76,6 +76,8 @@ TEST(CsvReader, FaultsAreNamedWithTheirLine) {
   EXPECT_THAT(error_of("a\nb\n\"1\"2\n"), AllOf(HasSubstr("line 3"), HasSubstr("follows the closing quote")));
   EXPECT_THAT(error_of("a\n1\"2\n"), AllOf(HasSubstr("line 2"), HasSubstr("not quoted")));
   EXPECT_THAT(error_of(std::string("a\n\0\n", 4)), AllOf(HasSubstr("line 2"), HasSubstr("NUL")));
+  EXPECT_THAT(error_of("a\n\x1b[31m\n"), AllOf(HasSubstr("line 2"), HasSubstr("control character 27")));
+  EXPECT_EQ(rows_of("a\tb\n").size(), 1U);
   EXPECT_THAT(error_of("\xEF\xBB,"), HasSubstr("byte order mark"));
 }
 
