@@ -308,6 +308,10 @@ QuantisationReading fp8(const json& quantisation) {
   if (block != quantisation.end() && !block->is_null() && !block_of(quantisation, "weight_block_size")) {
     plan.notes.emplace_back("weight_block_size is no pair of sizes: a scale for the whole matrix is taken");
   }
+  if (text_of(quantisation, "expert_dtype") == "fp4") {
+    plan.rules.push_back({.pattern = "mlp.experts", .layout = mxfp4_layout()});
+    plan.notes.emplace_back("expert_dtype fp4: experts are taken as MXFP4, with an 8-bit scale for 32 elements");
+  }
   if (text_of(quantisation, "scale_fmt") == "ue8m0") {
     plan.notes.emplace_back("scale_fmt ue8m0: scales are taken as stored in 32 bits all the same");
   }

@@ -135,7 +135,11 @@ StoredWeights stored_weights(const json& document, const json& language, const N
       }
       std::vector<std::string> notes;
       const Format rest = format_of_rest(document, language, notes);
-      StoredWeights result = quantised(*found, rest, network);
+      json stated = *found;
+      if (const auto experts = object->find("expert_dtype"); experts != object->end()) {
+        stated["expert_dtype"] = *experts; // DeepSeek V4 says it beside
+      }
+      StoredWeights result = quantised(stated, rest, network);
       std::move(notes.begin(), notes.end(), std::back_inserter(result.notes));
       result.source = key;
       return result;

@@ -100,6 +100,16 @@ TEST(StoredWeights, ExpertsAloneInMxfp4) {
   EXPECT_EQ(formats(reading, attention_query), Names{"bf16"});
 }
 
+TEST(StoredWeights, ExpertsInFp4BesideAnFp8Network) {
+  const NetworkReading reading =
+      read(R"({"quant_method": "fp8", "weight_block_size": [128, 128]}, "expert_dtype": "fp4")");
+  for (const TensorRole role : {expert_gate, expert_up, expert_down}) {
+    EXPECT_EQ(formats(reading, role), Names{"mxfp4"});
+  }
+  EXPECT_EQ(formats(reading, attention_key), Names{"fp8-block"});
+  EXPECT_THAT(reading.assumptions, Contains(HasSubstr("expert_dtype")));
+}
+
 TEST(StoredWeights, MlxQuantisesTablesAndHasExceptions) {
   const NetworkReading reading = read(R"({"bits": 4, "group_size": 64,
     "model.layers.2.mlp.gate": {"bits": 8, "group_size": 64}, "model.layers.0.mlp.switch_mlp.down_proj": false})");
