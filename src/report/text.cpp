@@ -408,15 +408,21 @@ private:
     }
     const Capacity& room = *answer_.capacity;
     const double length = final_context(answer_.workload).value();
-    std::string text = fmt::format("Beside the rest there is room for {} GiB of cache", in_gibibytes(room.cache));
+    const Parallelism& split = answer_.deployment.parallelism;
+    std::string text = fmt::format("Beside the rest {} room for {} GiB of cache",
+                                   split.data > 1 ? "each replica has" : "there is", in_gibibytes(room.cache));
     if (room.tokens) {
       text += fmt::format(", {} tok", number_text(room.tokens->value(), 0));
     }
     text += fmt::format(": {} sequences of {} tok", number_text(room.sequences, 1), number_text(length, 0));
     if (room.context) {
-      text += answer_.workload.batch == 1
-                  ? fmt::format(", or one of {}", number_text(room.context->value(), 0))
-                  : fmt::format(", or {} of {}", answer_.workload.batch, number_text(room.context->value(), 0));
+      const Count batch = batch_per_replica(answer_.workload.batch, split);
+      text += fmt::format(", or {} of {}", batch == 1 ? "one" : std::to_string(batch),
+                          number_text(room.context->value(), 0));
+      const Tokens limit = answer_.deployment.network->context_limit;
+      if (limit.value() > 0 && *room.context > limit) {
+        text += fmt::format(", beyond the {} that the network is made for", number_text(limit.value(), 0));
+      }
     }
     line("  " + wrap(text + '.', line_width - 2, 2));
   }

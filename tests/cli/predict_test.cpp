@@ -194,5 +194,22 @@ TEST(Predict, UsableMemoryIsWhatTheUserSays) {
   EXPECT_EQ(run_predict({"--memory-fraction", "nan"}).exit_code, 2);
 }
 
+/// Text on one line, however it was wrapped.
+std::string unwrapped(std::string text) {
+  for (std::size_t at = text.find("\n  "); at != std::string::npos; at = text.find("\n  ", at)) {
+    text.replace(at, 3, " ");
+  }
+  return text;
+}
+
+TEST(Predict, RoomIsThatOfEachReplicaAndTheNetworksLimitIsSaid) {
+  const std::string one = unwrapped(run_predict({"--batch", "1"}).out);
+  EXPECT_THAT(one, HasSubstr("there is room for"));
+  EXPECT_THAT(one, HasSubstr("beyond the 131072 that the network is made for"));
+  const std::string two = unwrapped(run_predict({"--batch", "4", "--dp", "2"}).out);
+  EXPECT_THAT(two, HasSubstr("each replica has room for"));
+  EXPECT_THAT(two, HasSubstr("or 2 of"));
+}
+
 } // namespace
 } // namespace tokenroof::test
