@@ -38,7 +38,8 @@ std::optional<double> number(const json& object, const char* key) {
 Alias alias_of(const json& object) {
   return {.means = object.value("means", ""),
           .names = normalised_texts(object, "names"),
-          .networks = texts(object, "networks")};
+          .networks = texts(object, "networks"),
+          .sources = texts(object, "sources")};
 }
 
 EngineAlias engine_of(const json& object) {
@@ -46,6 +47,7 @@ EngineAlias engine_of(const json& object) {
           .frameworks = normalised_texts(object, "frameworks"),
           .backends = normalised_texts(object, "backends"),
           .device_classes = texts(object, "device_classes"),
+          .sources = texts(object, "sources"),
           .before = version_numbers(object.value("before", "")),
           .reserves_context = object.value("reserves_context", false)};
 }
@@ -155,6 +157,12 @@ std::string normalised(std::string_view text) {
     }
   }
   return kept;
+}
+
+bool is_of_source(const std::vector<std::string>& sources, std::string_view source) {
+  return sources.empty() || std::any_of(sources.begin(), sources.end(), [&](const std::string& text) {
+           return source.find(text) != std::string_view::npos;
+         });
 }
 
 const Aliases& aliases() {

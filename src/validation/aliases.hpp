@@ -22,6 +22,7 @@ struct Alias {
   std::string means{};
   std::vector<std::string> names{};    ///< normalised
   std::vector<std::string> networks{}; ///< ids of the only networks for which it holds; empty: all
+  std::vector<std::string> sources{};  ///< texts of which a row's source must hold one; empty: any
 };
 
 /// An engine by the framework's name, its backend and its version.
@@ -30,6 +31,7 @@ struct EngineAlias {
   std::vector<std::string> frameworks{};     ///< normalised
   std::vector<std::string> backends{};       ///< normalised; empty: any
   std::vector<std::string> device_classes{}; ///< empty: any
+  std::vector<std::string> sources{};        ///< texts of which the row's source must hold one; empty: any
   std::vector<double> before{};              ///< versions from this on are not meant; empty: all are
   bool reserves_context = false;             ///< buffers are as for the whole context from the start
 };
@@ -79,6 +81,9 @@ struct Aliases {
   std::vector<SettingText> settings{};
   std::vector<Reading> readings{};
 };
+
+/// Whether a row's source holds one of some texts; true where there are none.
+[[nodiscard]] bool is_of_source(const std::vector<std::string>& sources, std::string_view source);
 
 /// The built-in ones, parsed once. Thread-safe.
 [[nodiscard]] const Aliases& aliases();

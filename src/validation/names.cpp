@@ -48,10 +48,13 @@ std::string message_of(LookUp&& look_up) {
 }
 
 /// What a name means by a list of aliases; null: nothing.
-const Alias* find_alias(const std::vector<Alias>& aliases, std::string_view text, std::string_view network = {}) {
+const Alias* find_alias(const std::vector<Alias>& aliases, std::string_view text, std::string_view network = {},
+                        std::string_view source = {}) {
   const std::string spelling = normalised(text);
   const auto alias = std::find_if(aliases.begin(), aliases.end(), [&](const Alias& candidate) {
-    return contains(candidate.names, spelling) && (candidate.networks.empty() || contains(candidate.networks, network));
+    return contains(candidate.names, spelling) &&
+           (candidate.networks.empty() || contains(candidate.networks, network)) &&
+           is_of_source(candidate.sources, source);
   });
   return alias != aliases.end() ? &*alias : nullptr;
 }
@@ -119,8 +122,8 @@ std::vector<std::string_view> kinds_of_hardware(std::string_view text) {
   return parts;
 }
 
-std::optional<Device> find_known_device(std::string_view text) {
-  const Alias* const alias = find_alias(aliases().devices, text);
+std::optional<Device> find_known_device(std::string_view text, std::string_view source) {
+  const Alias* const alias = find_alias(aliases().devices, text, {}, source);
   const auto found = catalogue::detail::find_sized(alias != nullptr ? std::string_view(alias->means) : text);
   if (!found.index) {
     return std::nullopt;
@@ -162,12 +165,12 @@ void apply_remarks(Hardware& hardware, const std::vector<std::string_view>& rema
   }
 }
 
-Resolved<Hardware> resolve_kind(std::string_view text, Nearest nearest) {
+Resolved<Hardware> resolve_kind(std::string_view text, std::string_view source, Nearest nearest) {
   const Remarked parts = split_remarks(text);
   std::vector<std::string_view> candidates = {text, parts.text};
   candidates.insert(candidates.end(), parts.remarks.begin(), parts.remarks.end());
   for (const std::string_view candidate : candidates) {
-    if (const auto device = find_known_device(candidate)) {
+    if (const auto device = find_known_device(candidate, source)) {
       Hardware hardware{.device = *device};
       apply_remarks(hardware, parts.remarks);
       return {.meaning = hardware};
@@ -291,19 +294,19 @@ Format mean_format(std::string_view name, const Format& keys, const Format& valu
 }
 
 bool is_meant(const EngineAlias& alias, std::string_view framework, std::string_view backend, std::string_view version,
-              const Device* device) {
+              std::string_view source, const Device* device) {
   const bool named = contains(alias.frameworks, normalised(framework));
   const bool on_backend = alias.backends.empty() || contains(alias.backends, normalised(backend));
   const bool on_class =
       alias.device_classes.empty() || (device != nullptr && contains(alias.device_classes, name(device->device_class)));
   const std::vector<double> numbers = version_numbers(version);
   const bool in_time = alias.before.empty() || (!numbers.empty() && numbers < alias.before);
-  return named && on_backend && on_class && in_time;
+  return named && on_backend && on_class && in_time && is_of_source(alias.sources, source);
 }
 
 } // namespace
 
-HardwareName resolve_hardware(std::string_view text, Nearest nearest) {
+HardwareName resolve_hardware(std::string_view text, std::string_view source, Nearest nearest) {
   HardwareName result;
   result.devices = 0;
   std::string first;
@@ -314,8 +317,8 @@ HardwareName resolve_hardware(std::string_view text, Nearest nearest) {
     mixed = mixed || (!first.empty() && first != counted.text);
     first = counted.text;
   }
-  result.hardware =
-      mixed ? Resolved<Hardware>{.reason = "devices of several kinds: " + quoted(text)} : resolve_kind(first, nearest);
+  result.hardware = mixed ? Resolved<Hardware>{.reason = "devices of several kinds: " + quoted(text)}
+                          : resolve_kind(first, source, nearest);
   return result;
 }
 
@@ -362,9 +365,9 @@ Resolved<Format> resolve_kv(std::string_view text, const Format& usual, double s
 }
 
 Resolved<EngineName> resolve_engine(std::string_view framework, std::string_view backend, std::string_view version,
-                                    const Device* device) {
+                                    std::string_view source, const Device* device) {
   for (const EngineAlias& alias : aliases().engines) {
-    if (is_meant(alias, framework, backend, version, device)) {
+    if (is_meant(alias, framework, backend, version, source, device)) {
       return {.meaning = EngineName{catalogue::engine(alias.means), alias.reserves_context}};
     }
   }

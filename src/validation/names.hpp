@@ -41,8 +41,9 @@ struct HardwareName {
 
 /// A count in front ("16x") is the number of devices; a size in parentheses, or behind, chooses among those sold, and one
 /// that says "visible" is what the driver shows; what else is in parentheses may be left out. Devices of several kinds
-/// ("A + B", "A, B") are counted and not resolved.
-[[nodiscard]] HardwareName resolve_hardware(std::string_view text, Nearest nearest = Nearest::yes);
+/// ("A + B", "A, B") are counted and not resolved. `source`: whose words these are, where that matters.
+[[nodiscard]] HardwareName resolve_hardware(std::string_view text, std::string_view source = {},
+                                            Nearest nearest = Nearest::yes);
 
 struct NetworkName {
   const catalogue::NetworkEntry* entry = nullptr; ///< of the built-in catalogue
@@ -68,6 +69,7 @@ struct EngineName {
 
 /// By framework, backend (which may be empty) and version; the device decides where the backend does not.
 [[nodiscard]] Resolved<EngineName> resolve_engine(std::string_view framework, std::string_view backend,
-                                                  std::string_view version, const Device* device);
+                                                  std::string_view version, std::string_view source,
+                                                  const Device* device);
 
 } // namespace tokenroof::validation

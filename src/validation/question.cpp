@@ -269,10 +269,10 @@ Nearest Resolver::nearest() {
   return ++unknown_names_ <= most ? Nearest::yes : Nearest::no;
 }
 
-const HardwareName& Resolver::hardware(const std::string& text) {
-  return hardware_.get(text, [&] {
-    HardwareName name = resolve_hardware(text, Nearest::no);
-    return name.hardware ? name : resolve_hardware(text, nearest());
+const HardwareName& Resolver::hardware(const std::string& text, const std::string& source) {
+  return hardware_.get(text + '\n' + source, [&] {
+    HardwareName name = resolve_hardware(text, source, Nearest::no);
+    return name.hardware ? name : resolve_hardware(text, source, nearest());
   });
 }
 
@@ -316,13 +316,14 @@ Understood Resolver::understand(const Measurement& row, Quantity quantity, const
 }
 
 std::optional<Resolver::Names> Resolver::resolve(const Measurement& row, const Needs& needed, Understood& understood) {
-  const HardwareName& hardware_name = hardware(row[Column::hardware]);
+  const HardwareName& hardware_name = hardware(row[Column::hardware], row[Column::source]);
   Names names{.network = take(network(row[Column::model]), true, understood),
               .hardware = take(hardware_name.hardware, needed.device, understood),
               .devices = hardware_name.devices};
   const Device* const device = hardware_name.hardware ? &names.hardware.device : nullptr;
-  names.engine = take(resolve_engine(row[Column::framework], row[Column::backend], row[Column::version], device), true,
-                      understood);
+  names.engine = take(
+      resolve_engine(row[Column::framework], row[Column::backend], row[Column::version], row[Column::source], device),
+      true, understood);
   if (names.network.entry == nullptr || !names.engine.engine) {
     return std::nullopt;
   }

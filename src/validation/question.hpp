@@ -70,7 +70,7 @@ private:
 
   /// Nothing where network or engine are not known.
   [[nodiscard]] std::optional<Names> resolve(const Measurement& row, const Needs& needed, Understood& understood);
-  [[nodiscard]] const HardwareName& hardware(const std::string& text);
+  [[nodiscard]] const HardwareName& hardware(const std::string& text, const std::string& source);
   [[nodiscard]] const Resolved<NetworkName>& network(const std::string& text);
   [[nodiscard]] Nearest nearest();
 

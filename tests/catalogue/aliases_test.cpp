@@ -125,7 +125,7 @@ TEST(CacheFormatNames, PairsAreMeans) {
 
 TEST(EngineNames, BackendAndDeviceDecide) {
   const auto engine_of = [](const char* framework, const char* backend, const Device* device) {
-    return std::string(resolve_engine(framework, backend, "", device).meaning.value().engine->id.view());
+    return std::string(resolve_engine(framework, backend, "", "", device).meaning.value().engine->id.view());
   };
   const Device mac = resolve_hardware("apple_m2_ultra_76c").hardware.meaning->device;
   EXPECT_EQ(engine_of("vLLM", "", nullptr), "vllm");
@@ -135,8 +135,8 @@ TEST(EngineNames, BackendAndDeviceDecide) {
   EXPECT_EQ(engine_of("ollama", "", &mac), "llama.cpp-metal");
   EXPECT_EQ(engine_of("mlx-vlm", "", &mac), "mlx");
   EXPECT_EQ(engine_of("Qualcomm AI Hub genie", "NPU", nullptr), "genie");
-  EXPECT_FALSE(resolve_engine("ollama", "", "", nullptr)) << "on other devices it is not known which backend it used";
-  EXPECT_THAT(resolve_engine("nobody's", "", "", nullptr).reason, HasSubstr("nobody's"));
+  EXPECT_FALSE(resolve_engine("ollama", "", "", "", nullptr)) << "on other devices it is not known which backend it used";
+  EXPECT_THAT(resolve_engine("nobody's", "", "", "", nullptr).reason, HasSubstr("nobody's"));
 }
 
 TEST(Versions, AreTheirNumbers) {
