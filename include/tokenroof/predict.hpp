@@ -276,6 +276,61 @@ inline void decide_host_fit(Prediction& prediction, const Deployment& deployment
   prediction.fits = prediction.fits && prediction.host_shortfall.value() == 0;
 }
 
+/// Measured over predicted on a device of a family that nobody measured strays more: by half as much again, in logarithms,
+/// as errors on families left out of a fit do.
+[[nodiscard]] inline ResidualBand widened(const ResidualBand& band) {
+  constexpr double more = 1.5;
+  return {std::pow(band.low, more), std::pow(band.high, more)};
+}
+
+template <class Quantity>
+void set_interval(Estimate<Quantity>& estimate, const ResidualBand& band) {
+  if (is_stated(band)) {
+    estimate.low = estimate.value * band.low;
+    estimate.high = estimate.value * band.high;
+  }
+}
+
+/// Of a rate whose time has an interval.
+template <class Quantity, class Time>
+void set_rate_interval(Estimate<Quantity>& rate, const Estimate<Time>& time) {
+  if (time.has_interval()) {
+    rate.low = rate.value * (time.value / time.high);
+    rate.high = rate.value * (time.value / time.low);
+  }
+}
+
+[[nodiscard]] inline ResidualBand wider(const ResidualBand& a, const ResidualBand& b) {
+  return is_stated(a) && is_stated(b) ? ResidualBand{std::min(a.low, b.low), std::max(a.high, b.high)} : ResidualBand{};
+}
+
+[[nodiscard]] inline ResidualBand first_stated(std::initializer_list<ResidualBand> bands) {
+  const auto* const found = std::find_if(bands.begin(), bands.end(), is_stated);
+  return found != bands.end() ? *found : ResidualBand{};
+}
+
+/// What the engine's measured rows say of how wrong times may be.
+inline void set_intervals(Prediction& prediction, const Deployment& deployment, Arrival arrival) {
+  const Residuals& residuals = deployment.engine->residuals;
+  const bool loop = arrival == Arrival::closed_loop;
+  // Where batches were not measured clients were, whose times are less certain; most of a whole request is decode.
+  ResidualBand ttft = loop ? residuals.closed_loop_ttft : first_stated({residuals.ttft, residuals.closed_loop_ttft});
+  ResidualBand tpot = loop ? residuals.closed_loop_tpot
+                           : first_stated({residuals.tpot, residuals.end_to_end, residuals.closed_loop_tpot});
+  ResidualBand whole = first_stated({loop ? ResidualBand{} : residuals.end_to_end, wider(ttft, tpot)});
+  if (!is_measured_on(residuals, deployment.cluster.device)) {
+    ttft = widened(ttft);
+    tpot = widened(tpot);
+    whole = widened(whole);
+  }
+  set_interval(prediction.ttft, ttft);
+  set_interval(prediction.tpot, tpot);
+  set_interval(prediction.end_to_end, prediction.tpot.has_value() ? whole : ttft);
+  set_rate_interval(prediction.tokens_per_second_per_user, prediction.tpot);
+  set_rate_interval(prediction.tokens_per_second, prediction.end_to_end);
+  set_rate_interval(prediction.prefill_tokens_per_second, loop ? prediction.end_to_end : prediction.ttft);
+}
+
 inline void set_batch_times(Prediction& prediction, const BoundPhases& phases, const Workload& workload) {
   const double sequences = static_cast<double>(workload.batch);
   const double steps = workload.output.value() - 1;
@@ -343,6 +398,7 @@ inline void set_times(Prediction& prediction, const BoundPhases& phases, const D
   } else {
     set_closed_loop_times(prediction, phases, deployment, workload);
   }
+  set_intervals(prediction, deployment, workload.arrival);
 }
 
 } // namespace detail
@@ -352,6 +408,9 @@ namespace detail {
 [[nodiscard]] inline Trust trust_in(const Deployment& deployment) {
   const bool neutral = deployment.engine == roofline_engine();
   const bool applies = closest_profile(*deployment.engine, deployment.cluster.device) > 0;
+  if (is_measured_on(deployment.engine->residuals, deployment.cluster.device)) {
+    return Trust::calibrated;
+  }
   return !neutral && applies ? Trust::transferred : Trust::datasheet;
 }
 

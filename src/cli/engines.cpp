@@ -116,6 +116,13 @@ void show_figures(std::string_view title, const std::vector<Figure>& figures) {
   }
 }
 
+/// Where measurements lie, without the list of families.
+std::vector<Figure> bands(const json& file) {
+  json residuals = file.value("residuals", json::object());
+  residuals.erase("families");
+  return figures(residuals);
+}
+
 void show_neutral(const Engine& engine) {
   write(catalogue::versioned_id(engine) + "\n\n" + wrap(neutral_note, stdout_width(), 0) + '\n');
 }
@@ -143,6 +150,8 @@ void show(const EngineEntry& entry) {
   }
   show_facts(*engine, file);
   show_figures("memory", figures(file.value("memory", json::object())));
+  show_figures("serving", figures(file.value("serving", json::object())));
+  show_figures("measured over predicted, and between what 80 % lie", bands(file));
   for (const json& profile : file.value("profiles", json::array())) {
     show_figures("constants for " + meant_for(profile), constants(profile, file));
   }

@@ -19,6 +19,7 @@ enum class Range : std::uint8_t {
   cost,       ///< not negative
   whole,      ///< 1, 2, 3, …
   multiple,   ///< 1 or more
+  ratio,      ///< of measured to predicted
 };
 
 /// A constant that a file may state; `unit` is what one of the file's units is in ours.

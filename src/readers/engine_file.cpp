@@ -27,11 +27,12 @@ constexpr JsonLimits limits{.bytes = std::size_t{1} << 20, .depth = 16, .values 
 
 constexpr std::size_t most_entries = 100;
 constexpr std::size_t most_note_bytes = 10'000;
+constexpr double least_ratio = 1e-3;     // of measured to predicted
 constexpr double most_of_a_figure = 1e9; // microseconds, tokens, MiB: beyond, it is in the wrong unit
 
-constexpr std::array<std::string_view, 14> engine_keys = {
-    "schema_version", "id",       "version", "date",    "note",    "aliases", "unit",
-    "default_for",    "profiles", "memory",  "offload", "loading", "serving", "overlaps_stages"};
+constexpr std::array<std::string_view, 15> engine_keys = {
+    "schema_version", "id",     "version", "date",    "note",    "aliases",         "unit",     "default_for",
+    "profiles",       "memory", "offload", "loading", "serving", "overlaps_stages", "residuals"};
 constexpr std::array<std::string_view, 4> profile_keys = {"family", "device_class", "note", "constants"};
 constexpr std::array<std::string_view, 2> selector_keys = {"family", "device_class"};
 constexpr std::array<std::string_view, 9> figure_keys = {"value", "low",  "high", "basis",     "source",
@@ -44,12 +45,13 @@ struct Allowed {
   std::string_view text;
 };
 
-constexpr std::array<Allowed, 5> ranges = {{
+constexpr std::array<Allowed, 6> ranges = {{
     {[](double x) { return x > 0 && x <= 1; }, "must be above 0 and at most 1"},
     {[](double x) { return x >= 0 && x <= 1; }, "must be 0 to 1"},
     {[](double x) { return x >= 0 && x <= most_of_a_figure; }, "must not be negative, nor above 1e9"},
     {[](double x) { return x >= 1 && x <= most_of_a_figure && x == std::floor(x); }, "must be a whole number above 0"},
     {[](double x) { return x >= 1 && x <= most_of_a_figure; }, "must be 1 or more"},
+    {[](double x) { return x >= least_ratio && x <= 1 / least_ratio; }, "must be 0.001 to 1000"},
 }};
 
 Seconds microseconds(double value) { return Seconds::from_value(value * 1e-6); }
@@ -305,6 +307,50 @@ ServingHabits serving_habits(const JsonObject& engine) {
   return habits;
 }
 
+struct BandField {
+  std::string_view key;
+  ResidualBand Residuals::*member = nullptr;
+};
+
+constexpr std::array<BandField, 5> band_fields = {{
+    {"ttft", &Residuals::ttft},
+    {"tpot", &Residuals::tpot},
+    {"end_to_end", &Residuals::end_to_end},
+    {"closed_loop_ttft", &Residuals::closed_loop_ttft},
+    {"closed_loop_tpot", &Residuals::closed_loop_tpot},
+}};
+
+ResidualBand band_of(const JsonObject& object, std::string_view key) {
+  (void)number_of(object, key, Range::ratio);
+  const JsonObject figure = member(object, key, figure_keys);
+  return {number_in(figure, "low", Range::ratio), number_in(figure, "high", Range::ratio)};
+}
+
+Residuals residuals_of(const JsonObject& engine) {
+  Residuals residuals;
+  if (engine.find("residuals") == nullptr) {
+    return residuals;
+  }
+  std::vector<std::string_view> known = {"families"};
+  for (const BandField& field : band_fields) {
+    known.push_back(field.key);
+  }
+  const JsonObject object = member(engine, "residuals", known);
+  for (const BandField& field : band_fields) {
+    if (object.find(field.key) != nullptr) {
+      residuals.*field.member = band_of(object, field.key);
+    }
+  }
+  for (const json& family : object.array("families", most_measured_families)) {
+    const JsonPlace place = object.place().key("families").element(residuals.family_count);
+    if (!family.is_string() || family.get_ref<const std::string&>().size() > 32) {
+      throw_not("a family of devices, of at most 32 letters", family, place);
+    }
+    residuals.families[residuals.family_count++] = std::string_view(family.get_ref<const std::string&>());
+  }
+  return residuals;
+}
+
 DeviceSelector selector_of(const JsonObject& object) {
   DeviceSelector selector{.family = object.text("family", 32).value_or("")};
   if (object.find("device_class") != nullptr) {
@@ -408,6 +454,7 @@ EngineFile parse_engine_file(std::string_view json, std::string_view name) {
   file.engine.offload = offload_habits(object);
   file.engine.load = load_habits(object);
   file.engine.serving = serving_habits(object);
+  file.engine.residuals = residuals_of(object);
   for (const JsonObject& entry : objects(object, "default_for", selector_keys)) {
     file.default_for.push_back(selector_of(entry));
   }

@@ -168,14 +168,14 @@ TEST(ListingOfEngines, ProfilesSayWhatTheyInherit) {
   ASSERT_EQ(ada["family"], "ada");
   EXPECT_EQ(general["inherited"].size(), 0);
   EXPECT_EQ(ada["inherited"]["attention_utilisation"], general["constants"]["attention_utilisation"]);
-  EXPECT_TRUE(ada["constants"]["gemm_utilisation"].contains("int8"));
-  EXPECT_FALSE(ada["inherited"].contains("gemm_utilisation.int8"));
+  EXPECT_TRUE(ada["constants"].contains("gemm_picojoules_per_flop"));
+  EXPECT_FALSE(ada["inherited"].contains("gemm_picojoules_per_flop"));
   EXPECT_TRUE(ada["inherited"].contains("gemm_utilisation.fp16"));
 }
 
 TEST(ListingOfEngines, TextSaysItToo) {
   EXPECT_THAT(output({"engines", "llama.cpp-cuda"}),
-              AllOf(HasSubstr("constants for ada\n  gemm_utilisation.int8  "),
+              AllOf(HasSubstr("constants for ada\n  gemm_picojoules_per_flop  "),
                     HasSubstr("\n  inherited from any device: attention_utilisation 0.4, bandwidth_efficiency")));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -98,6 +99,36 @@ struct ServingHabits {
   friend bool operator==(const ServingHabits&, const ServingHabits&) = default;
 };
 
+/// Between what lies 80 % of measured over predicted; absent (0) where nobody measured enough.
+struct ResidualBand {
+  double low = 0;
+  double high = 0;
+
+  friend bool operator==(const ResidualBand&, const ResidualBand&) = default;
+};
+
+[[nodiscard]] constexpr bool is_stated(const ResidualBand& band) { return band.low > 0; }
+
+inline constexpr std::size_t most_measured_families = 24;
+
+/// How far measurements lie from predictions by this engine's constants.
+struct Residuals {
+  ResidualBand ttft{};
+  ResidualBand tpot{};
+  ResidualBand end_to_end{};
+  ResidualBand closed_loop_ttft{}; ///< of clients that send one request after another
+  ResidualBand closed_loop_tpot{};
+  std::array<InlineString<32>, most_measured_families> families{}; ///< of the devices they were measured on
+  std::size_t family_count = 0;
+
+  friend bool operator==(const Residuals&, const Residuals&) = default;
+};
+
+[[nodiscard]] constexpr bool is_measured_on(const Residuals& residuals, const Device& device) {
+  const auto end = residuals.families.begin() + static_cast<std::ptrdiff_t>(residuals.family_count);
+  return std::find(residuals.families.begin(), end, device.family) != end;
+}
+
 /// A named, versioned engine. The profile that fits a device best is chosen by `constants_for`.
 struct Engine {
   Id id = "roofline";
@@ -109,6 +140,7 @@ struct Engine {
   OffloadHabits offload{};
   LoadHabits load{};
   ServingHabits serving{};
+  Residuals residuals{};
 
   friend bool operator==(const Engine&, const Engine&) = default;
 };
