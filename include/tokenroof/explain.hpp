@@ -79,6 +79,20 @@ public:
     }
   }
 
+  /// Passes that overlap take `whole` together, each of its parts in proportion.
+  void overlap(Seconds whole) {
+    const double part = whole / total_.time;
+    total_.time = whole;
+    total_.overhead *= part;
+    scale(by_roof_, part);
+    for (Entry& entry : entries_) {
+      entry.cost.compute *= part;
+      entry.cost.memory *= part;
+      entry.cost.time *= part;
+      scale(entry.by_roof, part);
+    }
+  }
+
   [[nodiscard]] PhaseExplanation explanation() && {
     PhaseExplanation phase{.time_by_roof = by_roof_};
     const auto longest = std::max_element(by_roof_.begin(), by_roof_.end());
@@ -100,6 +114,12 @@ private:
     OperatorCost cost{};
     ByRoof by_roof{};
   };
+
+  static void scale(ByRoof& times, double factor) {
+    for (Seconds& time : times) {
+      time *= factor;
+    }
+  }
 
   void add(const OperatorCost& op, double times) {
     auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.cost.name == op.name; });
@@ -135,6 +155,9 @@ private:
   }
   if (plan.remaining_sequences > 0) {
     sum.add(prefill.remaining_sequences, context, 1);
+  }
+  if (prefill.overlapping_stages > 1) {
+    sum.overlap(prefill.time(context));
   }
   return sum;
 }

@@ -245,8 +245,9 @@ private:
   [[nodiscard]] std::string workload() const {
     const Workload& w = answer_.workload;
     const bool loop = w.arrival == Arrival::closed_loop;
-    std::string text = fmt::format("{} {}, prompt {}, output {}", loop ? "clients in a closed loop" : "batch", w.batch,
-                                   to_text(w.prompt), to_text(w.output));
+    const std::string who =
+        loop ? fmt::format("{} clients in a closed loop", w.batch) : fmt::format("batch {}", w.batch);
+    std::string text = fmt::format("{}, prompt {}, output {}", who, to_text(w.prompt), to_text(w.output));
     if (w.requests_per_client > 0) {
       text += fmt::format(", {:.4g} requests each, all starting together", w.requests_per_client);
     }
@@ -529,11 +530,14 @@ private:
   [[nodiscard]] std::string_view reason() const {
     switch (prediction_.trust) {
     case Trust::calibrated:
-      return "the engine's constants were fitted on this device family";
+      return "the engine was measured on devices of this family; the interval holds 80 %";
     case Trust::transferred:
+      if (prediction_.ttft.has_interval() || prediction_.tpot.has_interval()) {
+        return "the engine's constants come from other devices; the interval is theirs, widened";
+      }
       return has_profile(*deployment_.engine, device_)
-                 ? "the engine's constants were stated for like devices; no interval yet"
-                 : "the engine's general constants, stated for no device like this; no interval yet";
+                 ? "the engine's constants were stated for like devices; no interval: too few measurements"
+                 : "the engine's general constants, stated for no device like this; no interval: too few measurements";
     case Trust::datasheet:
       break;
     }

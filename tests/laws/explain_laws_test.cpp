@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/catalogue_grid.hpp"
+#include "support/nearly_equal.hpp"
 #include "tokenroof/explain.hpp"
 #include "tokenroof/network/named_schemes.hpp"
 #include "tokenroof/predict.hpp"
@@ -131,6 +132,21 @@ TEST(Explain, WithoutARateThereIsWorkButNoTime) {
 TEST(Explain, OneTokenHasNoDecode) {
   const Deployment deployment = test::deployment(catalogue::network("llama-3.1-8b"), test::reference_device());
   EXPECT_FALSE(explain(deployment, {.output = 1_tok}).decode.has_value());
+}
+
+TEST(ExplainLaws, ThePartsOfAPrefillThatOverlapsAddUpToItsTime) {
+  Deployment deployment = test::deployment(catalogue::network("llama-3.1-70b"), test::reference_device());
+  deployment.parallelism.pipeline = deployment.cluster.devices = 4;
+  deployment.settings.batched_tokens = 512_tok;
+  const Workload workload{.batch = 1, .prompt = 4000_tok, .output = 8_tok};
+  const PhaseExplanation prefill = explain(deployment, workload).prefill;
+  EXPECT_TRUE(test::nearly_equal(prefill.cost.time.value(), predict(deployment, workload).ttft.value.value()));
+  Seconds parts = prefill.cost.overhead;
+  for (const OperatorCost& op : prefill.cost.operators) {
+    parts += op.time;
+  }
+  EXPECT_TRUE(test::nearly_equal(parts.value(), prefill.cost.time.value()));
+  EXPECT_LE(prefill.mfu, 1);
 }
 
 } // namespace
