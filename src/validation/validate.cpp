@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "readers/csv_reader.hpp"
@@ -357,6 +359,10 @@ std::string_view name(Outcome outcome) {
 }
 
 Report validate(const std::filesystem::path& path, const Options& options) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) {
+    throw ParseError(path.string(), "", "is a folder");
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     throw ParseError(path.string(), "", "cannot be opened");

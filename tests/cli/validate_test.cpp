@@ -173,6 +173,7 @@ void expect_failure(const std::vector<std::string>& arguments, int exit_code, co
 
 TEST(Validate, FaultyFilesAndOptionsAreNamed) {
   expect_failure({"validate", "/nowhere.csv"}, 4, "cannot be opened");
+  expect_failure({"validate", TOKENROOF_SOURCE_DIR}, 4, "is a folder");
   expect_failure({"validate"}, 2, "measurements");
   expect_failure({"validate", File("").path()}, 4, "is empty");
   const File without("id,framework,model,metric\n");
