@@ -89,6 +89,17 @@ TEST(ServingLaws, WhoFindsNoRoomInTheCacheWaits) {
   EXPECT_EQ(running_sequences(deployment, loop(3)), 3);
 }
 
+TEST(ServingLaws, FixedCostsOfStagesThatOverlapAreNoWorkOfAPrompt) {
+  Deployment deployment = test::deployment(catalogue::network("llama-3.1-70b"), test::reference_device());
+  deployment.parallelism.pipeline = deployment.cluster.devices = 4;
+  deployment.settings.batched_tokens = 512_tok;
+  const auto work_time = [&](Seconds layer) {
+    deployment.engine = Engine{.id = "mine", .profiles = {EngineProfile{.constants = {.prefill_layer = layer}}}};
+    return bind_phases(step_models(deployment), deployment, loop(1)).prefill.work_time(Tokens()).value();
+  };
+  EXPECT_NEAR(work_time(Seconds::from_value(1e-3)), work_time(Seconds()), 1e-9);
+}
+
 TEST(ServingLaws, AFaultyBenchmarkIsNamed) {
   Workload workload = loop(4);
   workload.requests_per_client = 0.5;

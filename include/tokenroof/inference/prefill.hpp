@@ -73,9 +73,14 @@ struct BoundPrefill {
 
   /// Of which the operators alone, without the fixed costs of the passes.
   [[nodiscard]] Seconds work_time(Tokens context) const {
-    const double last = plan.last_chunk.value() > 0 ? 1 : 0;
-    const Seconds fixed = pass.overhead * static_cast<double>(plan.chunks) + last_chunk.overhead * last;
-    return time(context) - fixed * static_cast<double>(plan.passes) - remaining_sequences.overhead;
+    const bool shorter = plan.last_chunk.value() > 0;
+    const Seconds one_pass =
+        pass.overhead * static_cast<double>(plan.chunks) + last_chunk.overhead * (shorter ? 1.0 : 0.0);
+    const Seconds whole = one_pass * static_cast<double>(plan.passes) + remaining_sequences.overhead;
+    const Seconds last = plan.remaining_sequences > 0 ? remaining_sequences.overhead
+                         : shorter                    ? last_chunk.overhead
+                                                      : pass.overhead;
+    return time(context) - whole / overlapping_stages - last * (1 - 1 / overlapping_stages);
   }
 };
 
